@@ -49,6 +49,10 @@ export interface EditorToHubRequests {
   "review/decided": { params: ReviewDecided; result: ReviewDecidedResult };
   /** The user edited the proposed side without deciding yet. */
   "review/edited": { params: ReviewEdited; result: ReviewEditedResult };
+  /** Asks for the differences between `base` and a text that the user is typing. Nothing is kept of it. */
+  "review/compare": { params: ReviewCompare; result: ReviewCompareResult };
+  /** The user points the agents of the window, or one of them, at a file, or at some of its lines. */
+  "agents/mention": { params: AgentsMention; result: AgentsMentionResult };
   /** The user answered a question, or closed it. The first answer counts. */
   "user/answered": { params: UserAnswered; result: UserAnsweredResult };
   /** Asks whether the other side is alive. */
@@ -167,8 +171,12 @@ export interface CommandToHubRequests {
   "hub/watch": { params: HubWatch; result: null };
   /** Asks for closed reviews and undos, newest first. */
   "history/list": { params: HistoryList; result: HistoryListResult };
+  /** Asks for the texts of a closed review, to show again what was decided. */
+  "history/show": { params: HistoryShow; result: HistoryShowResult };
   /** Undoes an accepted change: restores the bytes that the file held before, if it holds exactly the accepted bytes now and no editor has unsaved changes in it. */
   "history/undo": { params: HistoryUndo; result: HistoryUndoResult };
+  /** Undoes every change of one turn of a conversation, the newest first. Each file is restored or left as it is, like by `history/undo`; those that cannot be restored do not keep the others from it. */
+  "history/undoTurn": { params: HistoryUndoTurn; result: HistoryUndoTurnResult };
   /** Asks for the pending questions, oldest first. */
   "asks/list": { params: AsksList; result: AsksListResult };
   /** Answers a question for the user, from any surface. The first answer counts. */
@@ -185,8 +193,14 @@ export interface CommandToHubRequests {
   "chat/list": { params: ChatList; result: ChatListResult };
   /** Starts a conversation. The first of an agent in a folder asks the user for permission. */
   "chat/start": { params: ChatStart; result: ChatStartResult };
-  /** Asks for the items of a conversation, and for its updates from now on. The connection of a reader that does not read is closed. */
+  /** Asks for the newest items of a conversation, and for its updates from now on. The connection of a reader that does not read is closed. */
   "chat/open": { params: ChatOpen; result: ChatOpenResult };
+  /** Asks for older items of a conversation. */
+  "chat/items": { params: ChatItems; result: ChatItemsResult };
+  /** Asks for files of a folder that a message may mean, without what ignore files and `deny` cover. A newer request of the same connection ends this one without files. */
+  "chat/files": { params: ChatFiles; result: ChatFilesResult };
+  /** Asks for functions, types and the like that a message may mean, of an editor that has the folder. A newer request of the same connection may end this one without symbols. */
+  "chat/symbols": { params: ChatSymbols; result: ChatSymbolsResult };
   /** Says something to the agent. While a turn runs, the message waits for its end. */
   "chat/prompt": { params: ChatPrompt; result: null };
   /** Ends the turn that is running; its open reviews and questions are withdrawn. */
@@ -246,6 +260,8 @@ export interface AgentJoin {
   receives?: Receives;
   /** Set by a command that another agent runs for one event of its hooks, such as `linkspan hook`. */
   hook?: HookJoin;
+  /** Set by `linkspan acp`: the messages on this connection are then its own, about a session of an agent between which and its client it is. When the connection ends, the pending changes are withdrawn at once. */
+  acpProxy: boolean;
 }
 
 /** The window the agent is in now. */
@@ -279,6 +295,22 @@ export interface AgentStatus {
   connectedMs: number;
   /** Its reviews that are not closed. */
   openReviews: number;
+}
+
+/** The user points the agents of the window, or one of them, at a file, or at some of its lines. */
+export interface AgentsMention {
+  /** Absolute path of the file. */
+  path: string;
+  /** Which lines; missing: the whole file. */
+  lines?: LineRange;
+  /** Id of the connection of one agent, such as `a4`; missing: all. */
+  agent?: string;
+}
+
+/** Who received it. */
+export interface AgentsMentionResult {
+  /** The names of the agents, each as often as it is connected. Empty: nobody did. */
+  agents: Array<string>;
 }
 
 /** An answer that the user can give. */
@@ -455,6 +487,22 @@ export interface ChatClose {
   forget: boolean;
 }
 
+/** Asks for files of a folder that a message may mean, without what ignore files and `deny` cover. A newer request of the same connection ends this one without files. */
+export interface ChatFiles {
+  /** Absolute path of a workspace folder. */
+  folder: string;
+  /** A part of the name; `a/b` finds a name with `b` in a folder with `a`. */
+  words: string;
+}
+
+/** What a message may mean. */
+export interface ChatFilesResult {
+  /** Absolute paths, at most 200. */
+  paths: Array<string>;
+  /** What is selected in the editor that has the folder, if it is known. */
+  selection?: ChatAttachment;
+}
+
 /** One item of a conversation. Skip unknown kinds: they come from a newer hub. */
 export type ChatItem =
   | {
@@ -463,6 +511,8 @@ export type ChatItem =
     text: string;
     /** What belongs to it. */
     attachments: Array<ChatAttachment>;
+    /** Pictures that belong to it. */
+    pictures: Array<ChatPicture>;
     /** It waits for the end of the turn. */
     queued: boolean;
     /** Linkspan wrote it, to tell the agent what you decided. */
@@ -501,12 +551,37 @@ export type ChatItem =
     steps: Array<ChatPlanStep>;
   }
   | {
+    "kind": "turnEnd";
+    /** Number of the turn, from 1. */
+    turn: number;
+    /** How many reviews it had. */
+    changes: number;
+  }
+  | {
     "kind": "notice";
     /** One sentence or two. */
     text: string;
     /** Something went wrong. */
     isError: boolean;
   };
+
+/** Asks for older items of a conversation. */
+export interface ChatItems {
+  /** Which. */
+  chat: string;
+  /** Those before this place. */
+  before: number;
+  /** At most this many items. Default 200, at most 1000; fewer if they are large. */
+  limit?: number;
+}
+
+/** Older items of a conversation. */
+export interface ChatItemsResult {
+  /** The place of the first of these items. */
+  first: number;
+  /** The items, the oldest first. */
+  items: Array<ChatItem>;
+}
 
 /** Asks for the conversations, those that are closed too. */
 export type ChatList = Record<string, never>;
@@ -525,18 +600,32 @@ export interface ChatMode {
   name: string;
 }
 
-/** Asks for the items of a conversation, and for its updates from now on. The connection of a reader that does not read is closed. */
+/** Asks for the newest items of a conversation, and for its updates from now on. The connection of a reader that does not read is closed. */
 export interface ChatOpen {
   /** Which. */
   chat: string;
+  /** At most this many items. Default 200, at most 1000; fewer if they are large. */
+  limit?: number;
 }
 
-/** A conversation with its items. */
+/** A conversation with its newest items. */
 export interface ChatOpenResult {
   /** Without its items. */
   summary: ChatSummary;
-  /** Its items, the oldest first. */
+  /** The place of the first of these items; `chat/items` gives those before it. */
+  first: number;
+  /** Its newest items, the oldest of them first. */
   items: Array<ChatItem>;
+}
+
+/** A picture that belongs to a message. Kept as long as the conversation. */
+export interface ChatPicture {
+  /** Its name for people. */
+  name: string;
+  /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`. */
+  mimeType: string;
+  /** Its bytes in Base64, at most 3 MiB of it. */
+  data: string;
 }
 
 /** A step of a plan. */
@@ -555,6 +644,8 @@ export interface ChatPrompt {
   text: string;
   /** Files that belong to it. */
   attachments: Array<ChatAttachment>;
+  /** Pictures that belong to it, at most 8. An agent that takes none gets the message without them. */
+  pictures: Array<ChatPicture>;
 }
 
 /** Changes the agent's working mode. */
@@ -618,12 +709,40 @@ export interface ChatSummary {
   modes: Array<ChatMode>;
   /** What it cost, if the agent says so. */
   usage?: ChatUsage;
+  /** Messages may have pictures. Missing until the agent said so or not. */
+  pictures?: boolean;
   /** Messages that wait for the end of the turn. */
   queued: number;
   /** When it was started, in milliseconds since 1970. */
   startedMs: number;
   /** When something was said last, in milliseconds since 1970. */
   changedMs: number;
+}
+
+/** Something that code defines. */
+export interface ChatSymbol {
+  /** Its name. */
+  name: string;
+  /** Absolute path of its file. */
+  path: string;
+  /** Its first line, from 1. */
+  firstLine: number;
+  /** Its last line, from 1. */
+  lastLine: number;
+}
+
+/** Asks for functions, types and the like that a message may mean, of an editor that has the folder. A newer request of the same connection may end this one without symbols. */
+export interface ChatSymbols {
+  /** Absolute path of a workspace folder. */
+  folder: string;
+  /** A part of the name. */
+  words: string;
+}
+
+/** Functions, types and the like. */
+export interface ChatSymbolsResult {
+  /** At most 50, the best match first. None if no editor knows the code of the folder. */
+  symbols: Array<ChatSymbol>;
 }
 
 /** How far a tool call is. */
@@ -1043,6 +1162,8 @@ export interface HistoryEntry {
   change?: string;
   /** The change that this one undid. An undo of an undo is a redo. */
   undoes?: string;
+  /** Id of the set that it was proposed in together with other files. */
+  set?: string;
   /** Id of the window. */
   window: string;
   /** Name of the agent. */
@@ -1075,6 +1196,8 @@ export interface HistoryEntry {
   undone: boolean;
   /** The hub wrote the file, or saw that it holds the accepted text. False: the agent had to write it, and the hub has not seen it in the file. Missing if nothing had to be written, and in entries of older versions. */
   onDisk?: boolean;
+  /** The conversation that it comes from, if the hub hosted its agent. */
+  origin?: ReviewOrigin;
 }
 
 /** Asks for closed reviews and undos, newest first. */
@@ -1087,12 +1210,30 @@ export interface HistoryList {
   window?: string;
   /** Only entries that can be undone. */
   undoable: boolean;
+  /** Only changes of this conversation (`t3`), or of one of its turns (`t3/2`). */
+  chat?: string;
 }
 
 /** Closed reviews and undos. */
 export interface HistoryListResult {
   /** Newest first. */
   entries: Array<HistoryEntry>;
+}
+
+/** Asks for the texts of a closed review, to show again what was decided. */
+export interface HistoryShow {
+  /** Id of the review (`r12`). */
+  review: string;
+}
+
+/** What was decided. */
+export interface HistoryShowResult {
+  /** How the review ended, with the reason and the comments. */
+  entry: HistoryEntry;
+  /** The text that the change was based on. Missing if the file did not exist. */
+  base?: string;
+  /** The accepted text. If it was not accepted, the text that was proposed, with the user's edits. */
+  text: string;
 }
 
 /** Undoes an accepted change: restores the bytes that the file held before, if it holds exactly the accepted bytes now and no editor has unsaved changes in it. */
@@ -1113,6 +1254,18 @@ export interface HistoryUndoResult {
   removedFile: boolean;
   /** Id of the undo itself. Undoing it applies the change again. */
   redo: string;
+}
+
+/** Undoes every change of one turn of a conversation, the newest first. Each file is restored or left as it is, like by `history/undo`; those that cannot be restored do not keep the others from it. */
+export interface HistoryUndoTurn {
+  /** The turn, such as `t3/2`. */
+  turn: string;
+}
+
+/** What became of each change of the turn. */
+export interface HistoryUndoTurnResult {
+  /** In the order in which they were undone. */
+  changes: Array<TurnUndo>;
 }
 
 /** The agent behind a hook. The joined process lives as long as the question that it asks: when its connection ends, its pending changes and questions are withdrawn at once. */
@@ -1301,6 +1454,8 @@ export interface LanguageRename {
 export interface LanguageRenameResult {
   /** File by file; empty when it cannot be renamed. */
   files: Array<FileEdits>;
+  /** Why it cannot be renamed, if that is known. */
+  message?: string;
 }
 
 /** Asks for symbols: those of one file, or those in the workspace that match a query. */
@@ -1552,6 +1707,20 @@ export interface ReviewComment {
   text: string;
 }
 
+/** Asks for the differences between `base` and a text that the user is typing. Nothing is kept of it. */
+export interface ReviewCompare {
+  /** Id of the review. */
+  review: string;
+  /** The whole proposed side as it is now. */
+  text: string;
+}
+
+/** The differences. */
+export interface ReviewCompareResult {
+  /** In the order of the file. An id is that of the hunk which the same text has after `review/edited`. */
+  hunks: Array<ReviewHunk>;
+}
+
 /** A place that both the agent and another party changed. */
 export interface ReviewConflict {
   /** First line in `base`, from 0: what the file holds there now. */
@@ -1689,6 +1858,20 @@ export interface ReviewHunk {
   words: Array<ReviewWords>;
 }
 
+/** The conversation that a change comes from, and why it was proposed. */
+export interface ReviewOrigin {
+  /** Id of the conversation, such as `t3`. */
+  chat: string;
+  /** Number of the turn, from 1: a turn begins with a message of the user. */
+  turn: number;
+  /** Place of the tool call among the items of the conversation, from 0. */
+  item: number;
+  /** The user's message, shortened. Missing if the conversation was forgotten. */
+  prompt?: string;
+  /** What the agent said before the call, the end of it. Missing if it said nothing. */
+  words?: string;
+}
+
 /** How a review ended. */
 export interface ReviewOutcome {
   /** The end. */
@@ -1709,6 +1892,8 @@ export interface ReviewShow {
   digest: string;
   /** Id of the set it was proposed in together with other files. */
   set?: string;
+  /** The agent's own name of that set; for people, never an identity. */
+  setLabel?: string;
   /** Id of the window it belongs to, such as `w3`. */
   window: string;
   /** Name of the agent that proposes it. */
@@ -1747,6 +1932,8 @@ export interface ReviewShow {
   receives?: Receives;
   /** Sentences about what it will not learn, to show before the user types. Missing: there is nothing to say. */
   receivesNotes?: ReceivesNotes;
+  /** The conversation that it comes from, if the hub hosts its agent. */
+  origin?: ReviewOrigin;
 }
 
 /** The review is visible to the user. */
@@ -1958,6 +2145,8 @@ export interface TerminalRun {
   cwd?: string;
   /** Id of the terminal; missing: a new one. */
   terminal?: string;
+  /** Title of a terminal that is opened for it: the agent. */
+  name?: string;
   /** Answer after this many milliseconds at the latest. The command keeps running. */
   timeoutMs: number;
 }
@@ -1980,6 +2169,18 @@ export interface TextEdit {
   range: Range;
   /** The new text; empty to delete. */
   newText: string;
+}
+
+/** One change of a turn that was to be undone. */
+export interface TurnUndo {
+  /** Id of its review. */
+  review: string;
+  /** Absolute path of the file. */
+  path: string;
+  /** What was done; missing if it was not undone. */
+  undone?: HistoryUndoResult;
+  /** Why it was not undone. */
+  error?: string;
 }
 
 /** The user answered a question, or closed it. The first answer counts. */
@@ -2006,6 +2207,8 @@ export interface UserAsk {
   detail?: string;
   /** The answers to offer, in this order. */
   options: Array<AskOption>;
+  /** What to print on the buttons, in the order of `options`: with the agent and what it is about. */
+  labels: Array<string>;
 }
 
 /** The user's answer. Closing the question is not an answer. */

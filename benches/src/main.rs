@@ -4,7 +4,10 @@
 mod agent;
 mod bench_hub;
 mod browser;
+mod chart;
+mod chat_agent;
 mod editor;
+mod editors;
 mod fake_model;
 mod floor;
 mod frame;
@@ -43,17 +46,28 @@ const MEASURES: &[(&str, Measure)] = &[
     ("large", measure::large::measure),
     ("search", measure::search::measure),
     ("page", measure::page::measure),
+    ("chat", measure::chat::measure),
+    ("hosted", measure::hosted::measure),
 ];
 
-const USAGE: &str = "usage: cargo xtask bench [--quick] [--json] [NAME…]\n       cargo xtask bench --peers [--quick] [--chart FILE]";
+const USAGE: &str = "usage: cargo xtask bench [--quick] [--json] [NAME…]\n       cargo xtask bench --peers | --editors [--quick] [--chart FILE]";
 
 struct Args {
     effort: Effort,
     json: bool,
     /// Instead of measures.
-    peers: bool,
+    comparison: Option<Comparison>,
     chart: Option<PathBuf>,
     chosen: Vec<(&'static str, Measure)>,
+}
+
+/// A report of its own, in Markdown.
+#[derive(Clone, Copy)]
+enum Comparison {
+    /// With other servers and programs.
+    Peers,
+    /// With another extension of VS Code.
+    Editors,
 }
 
 fn main() -> Result<()> {
@@ -63,20 +77,29 @@ fn main() -> Result<()> {
         Some((first, rest)) if first == "load" => load::run(rest),
         _ => {
             let args = read(&args)?;
-            if args.peers { compare(&args) } else { run(&args) }
+            match args.comparison {
+                Some(with) => compare(&args, with),
+                None => run(&args),
+            }
         }
     }
 }
 
 fn read(args: &[String]) -> Result<Args> {
-    let mut read =
-        Args { effort: Effort { quick: false }, json: false, peers: false, chart: None, chosen: Vec::new() };
+    let mut read = Args {
+        effort: Effort { quick: false },
+        json: false,
+        comparison: None,
+        chart: None,
+        chosen: Vec::new(),
+    };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--quick" => read.effort.quick = true,
             "--json" => read.json = true,
-            "--peers" => read.peers = true,
+            "--peers" => read.comparison = Some(Comparison::Peers),
+            "--editors" => read.comparison = Some(Comparison::Editors),
             "--chart" => read.chart = Some(args.next().context("--chart needs the path of a file")?.into()),
             name => match MEASURES.iter().find(|(known, _)| *known == name) {
                 Some(measure) => read.chosen.push(*measure),
@@ -87,11 +110,11 @@ fn read(args: &[String]) -> Result<Args> {
             },
         }
     }
-    if read.peers && (read.json || !read.chosen.is_empty()) {
-        bail!("{USAGE}\n--peers is a comparison of its own, in Markdown");
+    if read.comparison.is_some() && (read.json || !read.chosen.is_empty()) {
+        bail!("{USAGE}\n--peers and --editors are comparisons of their own, in Markdown");
     }
-    if read.chart.is_some() && !read.peers {
-        bail!("{USAGE}\n--chart belongs to --peers");
+    if read.chart.is_some() && read.comparison.is_none() {
+        bail!("{USAGE}\n--chart belongs to --peers or --editors");
     }
     if read.chosen.is_empty() {
         read.chosen = MEASURES.to_vec();
@@ -118,11 +141,15 @@ fn run(args: &Args) -> Result<()> {
     Ok(writeln!(output, "{:.0} s in all", start.elapsed().as_secs_f64())?)
 }
 
-fn compare(args: &Args) -> Result<()> {
+fn compare(args: &Args, with: Comparison) -> Result<()> {
     let start = Instant::now();
     let conditions = conditions(args.effort);
     let progress = |what: &str| eprintln!("measuring {what}");
-    let report = peers::run(args.effort, args.chart.as_deref(), &progress)?;
+    let chart = args.chart.as_deref();
+    let report = match with {
+        Comparison::Peers => peers::run(args.effort, chart, &progress)?,
+        Comparison::Editors => editors::run(args.effort, chart, &progress)?,
+    };
     let mut output = std::io::stdout().lock();
     for (name, value) in described(&conditions) {
         writeln!(output, "- {name}: {value}")?;

@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::bench_hub::BenchHub;
+use crate::chat_agent;
 use crate::editor::Editor;
 use crate::floor;
 use crate::peers::rmcp_server;
@@ -93,6 +94,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         ["two-hops", request, reply] => floor::two_hops(request.parse()?, std::fs::read(reply)?),
         ["unix", path, request, reply] => floor::unix(path, request.parse()?, std::fs::read(reply)?),
         ["websocket-echo"] => floor::websocket_echo(),
+        ["chat-agent"] => chat_agent::run(),
         ["rmcp", text] => rmcp_server::serve(text),
         ["editor", socket, folder] => edit(Editor::on_socket(socket.as_ref(), folder.as_ref())?),
         ["editor-behind-attach", program, folder] => {

@@ -114,7 +114,8 @@ pub(crate) fn answer_to(request: Request) -> Answer {
             })
         }
         Request::Propose { path, proposed: text, label, .. }
-        | Request::Compare { path, after: text, label, .. } => {
+        | Request::Compare { path, after: text, label, .. }
+        | Request::Record { path, proposed: text, label, .. } => {
             let comments = vec![ReviewComment { line: u32::MAX, text }];
             let reason = Some(label);
             Answer::Rejected(Rejected { review: "r1".into(), path, new_file: false, reason, comments })
@@ -182,6 +183,10 @@ pub(crate) fn answer_to(request: Request) -> Answer {
             truncated: true,
         }),
         Request::Reveal { line, .. } => Answer::Revealed(line > 0),
+        Request::Rename { path, new_name, .. } => {
+            let failed = Answer::Failed(Failure::new(FailureKind::NotFound, new_name));
+            Answer::Set(vec![(path.clone(), failed), (path.clone(), Answer::Unchanged { path })])
+        }
         Request::Format { path } => Answer::Unchanged { path },
         Request::ActiveFile(_) => Answer::NoActiveFile,
         Request::Diagnostics { path, .. } => {

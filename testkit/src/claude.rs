@@ -148,9 +148,14 @@ impl Drop for Claude {
 /// Claude Code as a command, with this model and no other network.
 pub fn command(world: &World, version: ClaudeVersion, model: &Model) -> Command {
     let mut command = agent_programs::command(world, &format!("claude-{}", version.number()));
-    command.env("ANTHROPIC_BASE_URL", model.url()).env("ANTHROPIC_API_KEY", KEY);
-    command.envs(model.proxy_variables()).envs(QUIET.map(|name| (name, "1")));
+    command.envs(variables(model)).envs(model.proxy_variables());
     command
+}
+
+/// With these it uses this model, and nothing else on the network.
+pub fn variables(model: &Model) -> impl Iterator<Item = (&'static str, String)> {
+    let model = [("ANTHROPIC_BASE_URL", model.url()), ("ANTHROPIC_API_KEY", KEY.to_owned())];
+    QUIET.into_iter().map(|name| (name, "1".to_owned())).chain(model)
 }
 
 /// Answers in advance the questions to a new user: the theme, the key, whether the folder is trusted.

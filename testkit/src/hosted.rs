@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
+use super::hosted_agents::{self, HostedProgram};
 use super::model::{Model, Turn};
-use super::{DEADLINE, HubSocket, Serve, World, agent_programs};
+use super::{DEADLINE, HubSocket, Serve, World};
 
 /// A connection that talks to hosted agents.
 pub struct ChatClient {
@@ -134,40 +135,21 @@ pub fn add_agent(world: &World, id: &str, command: &Path, args: &[&str], env: &[
     fs::write(&file, before + &entry).unwrap();
 }
 
+/// Adds an engine to `agents.toml`, with the variable that has its token.
+pub fn add_engine(world: &World, id: &str, url: &str, token: &str) {
+    let file = world.config_file().with_file_name("agents.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let before = fs::read_to_string(&file).unwrap_or_default();
+    fs::write(&file, format!("{before}[{id}]\nengine = {url:?}\ntoken = {token:?}\n")).unwrap();
+}
+
 /// A real agent, hosted under its built-in name in a window on the workspace, with the model of the test.
 #[track_caller]
 pub fn real(world: &World, id: &str, script: impl IntoIterator<Item = Turn>) -> (Model, Serve) {
     let model = Model::start(script);
-    let (folder, args, auth, mut variables): (_, &[&str], _, Vec<(&str, String)>) = match id {
-        "gemini" => (
-            "gemini-0.61.0",
-            &["--acp", "--model", "gemini-2.5-pro"],
-            "gemini-api-key",
-            vec![("GEMINI_API_KEY", "key-of-a-test".into()), ("GOOGLE_GEMINI_BASE_URL", model.url())],
-        ),
-        "qwen" => (
-            "qwen-0.24.4",
-            &["--acp", "--approval-mode", "default"],
-            "openai",
-            vec![
-                ("OPENAI_API_KEY", "key-of-a-test".into()),
-                ("OPENAI_MODEL", "model-of-a-test".into()),
-                ("OPENAI_BASE_URL", format!("{}/v1", model.url())),
-            ],
-        ),
-        other => panic!("no real agent {other} can be hosted here"),
-    };
-    let settings = json!({
-        "security": { "auth": { "selectedType": auth }, "folderTrust": { "enabled": false } },
-        "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
-        "privacy": { "usageStatisticsEnabled": false },
-    });
-    let file = world.home().join(format!(".{id}/settings.json"));
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(file, settings.to_string()).unwrap();
-    let program = agent_programs::command(world, folder).get_program().to_owned();
-    add_agent(world, id, Path::new(&program), args, &["GEMINI_*", "GOOGLE_*", "OPENAI_*"]);
-    variables.extend(model.proxy_variables());
+    let HostedProgram { program, args, variables } = hosted_agents::set_up(world, id, &model);
+    let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
+    add_agent(world, id, Path::new(&program), &args, &names);
     let variables: Vec<(&str, &str)> =
         variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let serve = world.serve_with(&[&world.workspace()], &variables);
@@ -210,6 +192,11 @@ impl StandIn {
             }
         });
         StandIn { folder, to_hub, frames, seen: Vec::new() }
+    }
+
+    /// The program that it is.
+    pub fn program(&self) -> PathBuf {
+        self.folder.join("run")
     }
 
     /// The process id of the one that was started last.
@@ -260,10 +247,10 @@ impl StandIn {
         request
     }
 
-    /// Answers until it waits for a prompt. It can load sessions.
+    /// Answers until it waits for a prompt. It can load sessions, and takes pictures.
     #[track_caller]
     pub fn begins(&mut self) {
-        let capabilities = json!({ "loadSession": true });
+        let capabilities = json!({ "loadSession": true, "promptCapabilities": { "image": true } });
         self.reply("initialize", json!({ "protocolVersion": 1, "agentCapabilities": capabilities }));
         self.reply("session/new", json!({ "sessionId": "s1" }));
     }

@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
 #![expect(missing_debug_implementations, reason = "a browser has nothing to print")]
 
+pub mod acp_client;
 pub mod agent;
 pub mod agent_programs;
 pub mod agent_terminal;
@@ -16,9 +17,12 @@ pub mod foreign_editor;
 pub mod foreign_site;
 pub mod gemini;
 pub mod hosted;
+pub mod hosted_agents;
 pub mod hub_socket;
 pub mod mcp;
 pub mod model;
+pub mod msgpack;
+pub mod neovim;
 pub mod own_agent;
 pub mod page_client;
 pub mod paths;
@@ -40,6 +44,7 @@ pub mod world;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+pub use acp_client::AcpClient;
 pub use agent::{Agent, WsDialect};
 pub use browser::{Browser, Page};
 pub use claude::{Claude, ClaudeVersion};
@@ -50,6 +55,7 @@ pub use foreign_editor::ForeignEditor;
 pub use hosted::{ChatClient, StandIn};
 pub use hub_socket::HubSocket;
 pub use model::{Model, Turn};
+pub use neovim::{Neovim, NeovimVersion};
 pub use own_agent::OwnAgent;
 pub use real_agent::RealAgent;
 pub use transcript::Transcript;

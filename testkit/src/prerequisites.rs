@@ -1,7 +1,7 @@
 //! Programs and rights that some tests need and a machine may lack.
 //!
 //! A test without its prerequisite fails and says how to get it; it never passes without having run. All such tests are
-//! in the binaries `page`, `vscode` and `real_agents`, or in modules named `with_…`, `as_root` and `as_user`:
+//! in the binaries `nvim`, `page`, `vscode` and `real_agents`, or in modules named `with_…`, `as_root` and `as_user`:
 //! `xtask/src/selection.rs` leaves them out by these names.
 
 use std::env;
@@ -31,6 +31,12 @@ pub fn node_modules() -> PathBuf {
 #[track_caller]
 pub fn vscode() -> PathBuf {
     in_tools("LINKSPAN_TEST_VSCODE", "vscode", "the VS Codes", "cargo xtask vscode")
+}
+
+/// A folder with the Neovims.
+#[track_caller]
+pub fn neovim() -> PathBuf {
+    in_tools("LINKSPAN_TEST_NEOVIM", "neovim", "the Neovims", "cargo xtask neovim")
 }
 
 /// A folder with one folder for each agent and version.

@@ -279,7 +279,9 @@ impl Workbench {
     #[track_caller]
     pub fn click_lens(&self, label: &str, text: &str, nth: usize) {
         let group = group_of(label);
-        self.page.click(&format!(":nth-match({group} .codelens-decoration a:has-text('{text}'), {nth})"));
+        // Quoted as JSON: the text may have an apostrophe.
+        let text = json!(text);
+        self.page.click(&format!(":nth-match({group} .codelens-decoration a:has-text({text}), {nth})"));
     }
 
     // The Reviews view

@@ -37,7 +37,7 @@ struct Tool {
 }
 
 /// The agents of the default run.
-const REPRESENTATIVE: [Tool; 5] = [
+const REPRESENTATIVE: [Tool; 7] = [
     Tool {
         folder: "claude-2.1.325",
         package: "@anthropic-ai/claude-code",
@@ -59,10 +59,17 @@ const REPRESENTATIVE: [Tool; 5] = [
         package: "@github/copilot",
         program: Program::BinaryOf("@github/copilot-linux-x64/copilot"),
     },
+    Tool {
+        folder: "claude-agent-acp-0.99.1",
+        package: "@agentclientprotocol/claude-agent-acp",
+        program: Program::Script("dist/index.js"),
+    },
+    // Not an agent but a client of agents: the tests of `linkspan acp` drive one through it.
+    Tool { folder: "acpx-0.19.1", package: "acpx", program: Program::Script("dist/cli.js") },
 ];
 
 /// The agents that only `--all` runs.
-const OTHERS: [Tool; 3] = [
+const OTHERS: [Tool; 4] = [
     Tool {
         folder: "claude-2.1.112",
         package: "@anthropic-ai/claude-code",
@@ -78,7 +85,19 @@ const OTHERS: [Tool; 3] = [
         package: "opencode-ai",
         program: Program::BinaryOf("opencode-linux-x64/bin/opencode"),
     },
+    Tool {
+        folder: "codex-acp-2.6.0",
+        package: "@agentclientprotocol/codex-acp",
+        program: Program::Script("dist/index.js"),
+    },
 ];
+
+/// The last version whose package contains an extension of VS Code.
+const WITH_EXTENSION: Tool = Tool {
+    folder: "claude-1.0.108",
+    package: "@anthropic-ai/claude-code",
+    program: Program::Script("cli.js"),
+};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let all = crate::flag(args, "--all")?;
@@ -108,6 +127,14 @@ pub(crate) fn installed(all: bool) -> Result<Option<PathBuf>> {
         tool.install(&folder)?;
     }
     Ok(Some(folder))
+}
+
+/// Claude Code's own extension, as a `.vsix`, for the comparison in `cargo xtask bench --editors`.
+pub(crate) fn claude_extension() -> Result<PathBuf> {
+    let folder = tools().join("agents");
+    WITH_EXTENSION.install(&folder)?;
+    let package = folder.join(WITH_EXTENSION.folder).join("node_modules").join(WITH_EXTENSION.package);
+    Ok(package.join("vendor/claude-code.vsix"))
 }
 
 impl Tool {

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: measures the release binary, never a debug one. With `--peers`, beside what others build the
-//! same from; `--record` takes that report over into the docs, with its chart.
+//! same from; with `--editors`, in VS Code beside another extension; `--record` takes such a report over into the docs,
+//! with its chart.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,21 +8,23 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::workspace::{binary, cargo, command, run as run_command};
-use crate::{agents, browser, peers, proof};
+use crate::{agents, browser, peers, proof, vscode};
 
-/// The chart of the run that is recorded.
-const CHART: &str = "docs/pictures/peers.svg";
+/// The variable by which the benchmarks find the extensions; `benches/src/editors/window.rs` has the other end.
+const EXTENSIONS_VARIABLE: &str = "LINKSPAN_BENCH_EXTENSIONS";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let has = |known: &str| args.iter().any(|arg| arg == known);
-    if !has("--peers") {
-        return run_command(&mut benches(args)?);
-    }
+    let (section, chart) = match (has("--peers"), has("--editors")) {
+        (true, _) => ("bench", "docs/pictures/peers.svg"),
+        (_, true) => ("editors", "docs/pictures/editors.svg"),
+        _ => return run_command(&mut benches(args)?),
+    };
     let draw = has("--record") && !has("--chart");
-    proof::recorded("bench", args, |args| {
+    proof::recorded_in("bench", section, args, |args| {
         let mut benches = benches(args)?;
         if draw {
-            benches.args(["--chart", CHART]);
+            benches.args(["--chart", chart]);
         }
         proof::findings(&mut benches)
     })
@@ -30,20 +33,21 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 /// Built, and given what we are compared with, or measured in; without it there is less to read, and no reason to
 /// measure nothing.
 fn benches(args: &[String]) -> Result<Command> {
-    run_command(cargo().args([
-        "build",
-        "--release",
-        "--package",
-        "linkspan",
-        "--package",
-        "linkspan-agent",
-        "--package",
-        "linkspan-benches",
-    ]))?;
+    let named = |known: &str| args.iter().any(|arg| arg == known);
+    let mut build = cargo();
+    build.args(["build", "--release", "--package", "linkspan", "--package", "linkspan-benches"]);
+    if !named("--editors") {
+        build.args(["--package", "linkspan-agent"]);
+    }
+    run_command(&mut build)?;
     let mut benches = command(binary("release", "linkspan-benches")?);
     benches.args(args).env("LINKSPAN_BIN", binary("release", "linkspan")?);
     benches.env("LINKSPAN_AGENT_BIN", binary("release", "linkspan-agent")?);
-    let named = |known: &str| args.iter().any(|arg| arg == known);
+    if named("--editors") {
+        benches.env(EXTENSIONS_VARIABLE, vscode::installed_beside(&agents::claude_extension()?)?);
+        benches.envs(peers::all()?);
+        return Ok(benches);
+    }
     let beside_peers = named("--peers");
     let all = !beside_peers && args.iter().all(|arg| arg.starts_with('-'));
     let mut give = |variable: &str, peer: fn() -> Result<PathBuf>| {
@@ -54,7 +58,7 @@ fn benches(args: &[String]) -> Result<Command> {
     if all || beside_peers || named("command") {
         give(peers::PYTHON_VARIABLE, peers::python);
     }
-    if all || beside_peers || named("command") || named("http") || named("page") {
+    if all || beside_peers || named("command") || named("http") || named("page") || named("chat") {
         give(peers::NODE_VARIABLE, peers::node_modules);
     }
     if all || beside_peers || named("search") {
@@ -65,7 +69,7 @@ fn benches(args: &[String]) -> Result<Command> {
             agents::installed(true)?.context("agents are installed on x86-64 Linux only")
         });
     }
-    if all || named("page") {
+    if all || named("page") || named("chat") {
         give(browser::VARIABLE, browser::chromium);
     }
     Ok(benches)

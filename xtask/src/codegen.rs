@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use linkspan_dialect::ppxai_tools_page;
-use linkspan_editor_api::codegen::{protocol_page, typescript};
+use linkspan_editor_api::codegen::{lua, protocol_page, typescript};
 
 use crate::workspace::{binary, cargo, command, root, run as run_command};
 
@@ -13,6 +13,7 @@ type Generated = (&'static str, fn() -> String);
 
 const FILES: &[Generated] = &[
     ("editors/protocol.ts", typescript),
+    ("editors/nvim/lua/linkspan/protocol.lua", lua),
     ("docs/protocol.md", protocol_page),
     ("docs/reference/ppxai-tools.md", ppxai_tools_page),
 ];

@@ -11,6 +11,7 @@ mod fmt;
 mod fuzz;
 mod lint;
 mod mutants;
+mod neovim;
 mod npm;
 mod peers;
 mod pictures;
@@ -59,8 +60,13 @@ const COMMANDS: &[Command] = &[
         run: vscode::run,
     },
     Command {
+        name: "neovim",
+        about: "check the Neovim plugin, and install the Neovims that its tests run; --fix formats it",
+        run: neovim::run,
+    },
+    Command {
         name: "pictures",
-        about: "make the pictures in docs/pictures; all, or some of `terminal`, `page`, `vscode`",
+        about: "make the pictures in docs/pictures; all, or some of `terminal`, `page`, `neovim`, `vscode`",
         run: pictures::run,
     },
     Command { name: "tidy", about: "house rules and docs; --commands also asks the binary", run: tidy::run },

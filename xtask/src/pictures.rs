@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 
 use crate::workspace::{binary, cargo, command, run as run_command};
-use crate::{peers, vscode};
+use crate::{neovim, peers, vscode};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let packages = ["--package", "linkspan", "--package", "linkspan-agent", "--package", "linkspan-testkit"];
@@ -12,11 +12,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let wants = |kind: &str| args.is_empty() || args.iter().any(|arg| arg == kind);
     let mut pictures = command(binary("debug", "pictures")?);
     pictures.args(args);
-    if wants("page") || wants("vscode") {
+    if wants("page") || wants("chat") || wants("vscode") {
         pictures.envs(peers::all()?);
     }
     if wants("vscode") {
         pictures.envs(vscode::installed()?.map(|folder| (vscode::VARIABLE, folder)));
+    }
+    if wants("neovim") {
+        pictures.envs(neovim::installed()?.map(|folder| (neovim::VARIABLE, folder)));
     }
     run_command(&mut pictures)
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use crate::selection::Selection;
 use crate::workspace::{cargo, run as run_command, tools};
-use crate::{agents, codegen, deny, fmt, lint, peers, proof, tidy, vscode, web};
+use crate::{agents, codegen, deny, fmt, lint, neovim, peers, proof, tidy, vscode, web};
 
 /// A file to which tests that try a part of themselves again write a line each; `crates/cli/tests/vscode/runner.rs` has
 /// the other end.
@@ -41,14 +41,17 @@ fn check_all(steps: &mut Steps, fast: bool, every: bool) -> Result<()> {
         let deny = Background::start(scope, deny::tool);
         let set_up = Background::start(scope, move || SetUp::install(every));
         compile(steps).inspect_err(|_| eprintln!("waiting for the set-up in the background to end"))?;
-        let SetUp { mut paths, has_agents, has_vscode } = steps.join("set-up", set_up)?;
+        let SetUp { mut paths, has_agents, has_vscode, neovim } = steps.join("set-up", set_up)?;
         steps.take("web", web::check)?;
         steps.take("extension", vscode::check)?;
+        if let Some(folder) = &neovim {
+            steps.take("plugin", || neovim::check(folder))?;
+        }
         if has_vscode {
             // The extension contains the binary that was just built.
             paths.extend(steps.take("vscode", vscode::installed)?.map(|folder| (vscode::VARIABLE, folder)));
         }
-        run_tests(steps, &Selection::full(has_agents, has_vscode, every), &paths)?;
+        run_tests(steps, &Selection::full(has_agents, has_vscode, neovim.is_some(), every), &paths)?;
         steps.take("proof", proof::bounded)?;
         let deny = steps.join("cargo-deny", deny)?;
         steps.take("deny", || deny::check(&deny))
@@ -98,6 +101,7 @@ struct SetUp {
     paths: Vec<(&'static str, PathBuf)>,
     has_agents: bool,
     has_vscode: bool,
+    neovim: Option<PathBuf>,
 }
 
 impl SetUp {
@@ -109,7 +113,9 @@ impl SetUp {
         let agents = agents::installed(every)?;
         let has_agents = agents.is_some();
         paths.extend(agents.map(|folder| (agents::VARIABLE, folder)));
-        Ok(SetUp { paths, has_agents, has_vscode })
+        let neovim = neovim::installed()?;
+        paths.extend(neovim.clone().map(|folder| (neovim::VARIABLE, folder)));
+        Ok(SetUp { paths, has_agents, has_vscode, neovim })
     }
 }
 

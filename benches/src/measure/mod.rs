@@ -1,12 +1,14 @@
 //! One file for each measurement.
 
 pub(crate) mod calls;
+pub(crate) mod chat;
 pub(crate) mod clients;
 pub(crate) mod command;
 pub(crate) mod decision;
 pub(crate) mod diff;
 pub(crate) mod discover;
 pub(crate) mod hook;
+pub(crate) mod hosted;
 pub(crate) mod http;
 pub(crate) mod idle;
 pub(crate) mod large;

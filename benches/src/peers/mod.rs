@@ -1,7 +1,6 @@
 //! `--peers`: Linkspan compared with what others build the same from, in one run. The servers are measured here;
 //! the rest is taken from the other measurements.
 
-mod chart;
 mod contender;
 mod foreign;
 pub(crate) mod rmcp_server;
@@ -18,7 +17,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::measure::{Effort, command, decision, diff, search};
-use crate::{Measure, report};
+use crate::{Measure, chart, report};
 
 /// What is measured elsewhere too.
 const ALSO: [(&str, Measure); 4] = [
@@ -29,16 +28,16 @@ const ALSO: [(&str, Measure); 4] = [
 ];
 
 /// The report, as Markdown. The chart is written on the way, if there is a place for it.
-pub(crate) fn run(effort: Effort, chart: Option<&Path>, progress: &dyn Fn(&str)) -> Result<String> {
+pub(crate) fn run(effort: Effort, picture: Option<&Path>, progress: &dyn Fn(&str)) -> Result<String> {
     let compared = servers::compare(effort, progress)?;
     let mut rows = table::against_targets(&compared);
     for (name, measure) in ALSO {
         progress(name);
         rows.extend(measure(effort).context(name)?);
     }
-    if let Some(path) = chart {
-        let picture = chart::draw(&table::panels(&compared));
-        std::fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
+    if let Some(path) = picture {
+        let drawn = chart::draw("Linkspan compared with other servers", &table::panels(&compared));
+        std::fs::write(path, drawn).with_context(|| format!("cannot write {}", path.display()))?;
     }
     let (servers, rows) = (table::servers(&compared), report::table(&rows));
     Ok(format!("{servers}\n{}\n{rows}", table::not_measured(&compared.missing)))

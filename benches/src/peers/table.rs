@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::chart::{Bar, Panel};
 use super::contender::Contender;
 use super::servers::{Compared, Figures};
+use crate::chart::{Bar, Panel};
 use crate::report::{Row, number};
 use crate::stats::{Spread, median};
 

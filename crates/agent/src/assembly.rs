@@ -17,6 +17,7 @@ use linkspan_agent::session::SessionStore;
 use linkspan_agent::tools::{AgentTools, ToolsConfig};
 use linkspan_client::{AgentInfo, Bridge, Surroundings};
 use linkspan_editor_api::DenyGlobs;
+use linkspan_editor_api::wire_names::env::LINKSPAN_ACP_REVIEWS;
 
 use crate::command_line::{AgentOptions, RunOptions};
 
@@ -48,6 +49,8 @@ pub(crate) struct StartOptions {
     pub(crate) demo: bool,
     pub(crate) continues: bool,
     pub(crate) resume: Option<String>,
+    /// Its client has its changes reviewed in the editor: it does not ask there as well.
+    pub(crate) reviewed: bool,
 }
 
 impl StartOptions {
@@ -57,7 +60,14 @@ impl StartOptions {
             demo: options.demo,
             continues: options.continues,
             resume: options.resume.clone(),
+            reviewed: false,
         }
+    }
+
+    /// Behind `linkspan acp`, or hosted by the hub, a permission request of ACP is a review.
+    pub(crate) fn of_acp(options: &AgentOptions) -> StartOptions {
+        let reviewed = std::env::var_os(LINKSPAN_ACP_REVIEWS).is_some();
+        StartOptions { reviewed, ..StartOptions::of_server(options) }
     }
 
     pub(crate) fn of_server(options: &AgentOptions) -> StartOptions {
@@ -77,7 +87,8 @@ pub(crate) fn start(options: &StartOptions) -> Result<Assembly, String> {
     };
     let surroundings = Surroundings::of_this_process(&cwd).map_err(|error| error.to_string())?;
     let places = surroundings.places.clone();
-    let config = Config::load(&places.config).map_err(|error| error.to_string())?;
+    let mut config = Config::load(&places.config).map_err(|error| error.to_string())?;
+    config.ide.use_ide_diffs &= !options.reviewed;
     let deny = deny_globs(&config, &places.config)?;
     let state = demo.as_ref().map_or_else(|| places.state.join("agent"), |demo| demo.path().join("state"));
     let sessions = SessionStore::new(state.join("sessions"));

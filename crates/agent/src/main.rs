@@ -56,7 +56,7 @@ async fn run(line: CommandLine) -> Result<ExitCode, String> {
             served.map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string())
         }
         Some(Serving::Acp { agent }) => {
-            let assembly = assembly::start(&StartOptions::of_server(&agent))?;
+            let assembly = assembly::start(&StartOptions::of_acp(&agent))?;
             let options = AcpOptions { settings: assembly::settings(&agent) };
             let served = tokio::select! {
                 served = acp::run(assembly.host.handle(), options) => served,

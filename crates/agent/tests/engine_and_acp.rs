@@ -187,4 +187,65 @@ mod tests {
         drop(client.served.child.stdin.take());
         assert!(client.served.child.wait().unwrap().success());
     }
+
+    /// Answers `echo` with its arguments, and leaves a file when it ends.
+    const MCP_SERVER: &str = r#"trap 'touch ended; exit 0' TERM
+while read -r line; do
+  id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18"}}';;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"greet","description":"Greets somebody.","inputSchema":{"type":"object"}}]}}';;
+    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"content":[{"type":"text","text":"Hello '$WHO' in '$(pwd)'"}]}}';;
+  esac
+done
+touch ended"#;
+
+    #[test]
+    fn the_servers_that_a_client_names_are_tools_of_its_session_and_end_with_it() {
+        let turns = [calls("my-server.greet", json!({})), json!({ "text": "It greeted." })];
+        let mut served = start(&["acp"], &turns);
+        let lines = BufReader::new(served.child.stdout.take().unwrap());
+        let mut client = Client { served, lines };
+        let work = client.served.home.path().join("work").canonicalize().unwrap();
+        let initialized = client.ask(1, "initialize", json!({ "protocolVersion": 1 }));
+        assert_eq!(
+            initialized["agentCapabilities"]["mcpCapabilities"],
+            json!({ "http": true, "sse": false })
+        );
+        let server = json!({
+            "name": "my server", "command": "/bin/sh", "args": ["-c", MCP_SERVER],
+            "env": [{ "name": "WHO", "value": "Ada" }],
+        });
+        let named = json!({ "cwd": work, "mcpServers": [server] });
+        let session = client.ask(2, "session/new", named)["sessionId"].clone();
+        let prompt = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "greet" }] });
+        client.send(&json!({ "jsonrpc": "2.0", "id": 3, "method": "session/prompt", "params": prompt }));
+        // The same permission is asked for as for a configured server.
+        let asked = client.until(|message| message["method"] == "session/request_permission");
+        let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } });
+        client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": outcome }));
+        let updated = client.until(|message| message["params"]["update"]["status"] == "completed");
+        assert!(updated.to_string().contains(&format!("Hello Ada in {}", work.display())), "{updated}");
+        client.until(|message| message["id"] == 3 && message["method"].is_null());
+
+        // Another session does not have it.
+        let other =
+            client.ask(4, "session/new", json!({ "cwd": work, "mcpServers": [] }))["sessionId"].clone();
+        assert!(other.is_string() && !work.join("ended").exists());
+        client.ask(5, "session/close", json!({ "sessionId": session }));
+        let until = std::time::Instant::now() + Duration::from_secs(30);
+        while !work.join("ended").exists() {
+            assert!(std::time::Instant::now() < until, "the server goes on");
+            thread::sleep(Duration::from_millis(10));
+        }
+        client.send(&json!({
+            "jsonrpc": "2.0", "id": 6, "method": "session/new",
+            "params": { "cwd": work, "mcpServers": [{ "name": "old", "type": "sse", "url": "http://127.0.0.1:1" }] },
+        }));
+        let refused = client.until(|message| message["id"] == 6);
+        assert!(
+            refused["error"]["message"].as_str().unwrap().contains("`old`: the old HTTP + SSE"),
+            "{refused}"
+        );
+    }
 }

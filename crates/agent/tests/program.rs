@@ -150,7 +150,9 @@ text = "And now this."
         let output = home.scripted(&["--continue", "-p", "next"]).output().unwrap();
         let stdout = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{stdout}{}", text(&output.stderr));
-        assert!(stdout.contains("I know what happened."), "{stdout}");
+        assert!(stdout.contains("\"happened.\""), "the turn that was interrupted goes on: {stdout}");
+        let last = stdout.lines().last().unwrap();
+        assert!(last.contains("\"type\":\"end\"") && last.contains("And now this."), "{stdout}");
         assert_eq!(std::fs::read_to_string(home.path("work/log")).unwrap(), "once\n");
         let sessions = std::fs::read_dir(home.path("state/linkspan/agent/sessions")).unwrap();
         let sessions: Vec<_> =

@@ -89,7 +89,7 @@ mod tests {
         tty.sees("› please");
         tty.sees("write_file changes");
         tty.sees("+C");
-        tty.sees("Accept? [y]es  [h]unks  [e]dit  [n]o");
+        tty.sees("Accept? [y]es  [h]unks  [e]dit  [c]omment  [n]o");
         assert_eq!(case.read("f.txt"), OLD);
         tty.looks_and_types("y");
         tty.sees("That is all.");
@@ -122,7 +122,7 @@ mod tests {
         tty.sees("That is all.");
         assert_eq!(case.read("f.txt"), "A\nb\nc\nd\nE\n");
         tty.types("\u{f}");
-        tty.sees("accepted a part of the change");
+        tty.sees("accepted 2 of 3 parts of the change");
         quits(tty);
     }
 
@@ -211,7 +211,7 @@ mod tests {
     fn commands_are_completed_and_carried_out() {
         let case = Typist::new(&[turn("x", &[])]);
         case.file("notes.md", "x\n");
-        let mut tty = case.start();
+        let mut tty = case.start_in(100, 60);
         tty.types("/mo\t");
         tty.sees("/mode  /model");
         tty.types(" yolo\r");

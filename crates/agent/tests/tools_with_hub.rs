@@ -50,10 +50,15 @@ mod tests {
 
     impl Agent {
         fn new(world: &World, mode: PermissionMode) -> Agent {
-            Agent::with(world, mode, BTreeMap::new())
+            Agent::with(world, mode, BTreeMap::new(), BridgeConfig::default())
         }
 
-        fn with(world: &World, mode: PermissionMode, mcp: BTreeMap<String, ServerConfig>) -> Agent {
+        fn with(
+            world: &World,
+            mode: PermissionMode,
+            mcp: BTreeMap<String, ServerConfig>,
+            config: BridgeConfig,
+        ) -> Agent {
             assert!(
                 paths::linkspan().exists(),
                 "the program `linkspan` is missing: build it with `cargo build`"
@@ -70,8 +75,7 @@ mod tests {
                 uid: rustix::process::geteuid().as_raw(),
                 wsl: None,
             };
-            let bridge =
-                Arc::new(Bridge::new(BridgeConfig::default(), AgentInfo::new("agent", "1"), surroundings));
+            let bridge = Arc::new(Bridge::new(config, AgentInfo::new("agent", "1"), surroundings));
             let mut config = ToolsConfig::new(Arc::clone(&bridge));
             config.mcp = mcp;
             let terminal = Arc::<Terminal>::default();
@@ -82,6 +86,7 @@ mod tests {
                 prompt: terminal.clone(),
                 cancelled: Arc::new(Cancellation::new()),
                 mode,
+                propose: Arc::new(|_| {}),
                 output: Arc::new(|_| {}),
             };
             Agent { tools: Arc::new(AgentTools::new(config)), context, terminal }
@@ -224,7 +229,8 @@ mod tests {
         eventually("it is asked in the terminal", || {
             (!agent.terminal.asked.lock().unwrap().is_empty()).then_some(())
         });
-        *agent.terminal.answer.lock().unwrap() = Some(TerminalAnswer::Deny { reason: Some("later".into()) });
+        *agent.terminal.answer.lock().unwrap() =
+            Some(TerminalAnswer::Deny { reason: Some("later".into()), comments: vec![] });
         let result = end(&call);
         assert!(result.is_error && result.text.contains("Their reason: later"), "{result:?}");
         assert_eq!(world.read_text("a.txt"), BASE);
@@ -325,6 +331,39 @@ mod tests {
     }
 
     #[test]
+    fn text_that_the_user_types_while_they_decide_in_the_terminal_is_not_overwritten() {
+        let world = World::new();
+        let editor = Editor::attach(&world);
+        let path = world.file("a.txt", "one\n");
+        let config = BridgeConfig { use_ide_diffs: false, ..BridgeConfig::default() };
+        let agent = Agent::with(&world, PermissionMode::Trusted, BTreeMap::new(), config);
+        agent.context.bridge.auto_connect(&world.workspace()).unwrap().expect("no editor found");
+        editor.open(&path, "one\n", false);
+        let call = agent.call("append_file", json!({ "path": "a.txt", "content": "two\n" }));
+        let asked = |times: usize| {
+            eventually("the terminal asks", || {
+                let asked = agent.terminal.asked.lock().unwrap();
+                (asked.len() == times).then(|| asked.last().cloned().flatten())
+            })
+        };
+        asked(1);
+        editor.open(&path, "typed\none\n", true);
+        eventually("the unsaved text arrives", || {
+            let read = agent.run("read_file", json!({ "path": "a.txt" })).text;
+            read.contains("typed").then_some(())
+        });
+        *agent.terminal.answer.lock().unwrap() = Some(TerminalAnswer::Allow);
+        let why = asked(2).unwrap_or_default();
+        assert!(why.contains("You changed the file in the editor"), "{why}");
+        assert_eq!(world.read_text("a.txt"), "one\n");
+        // The terminal cannot write what is only in the editor.
+        *agent.terminal.answer.lock().unwrap() = Some(TerminalAnswer::Allow);
+        let result = end(&call);
+        assert!(result.is_error && result.text.contains("ask the user to save"), "{result:?}");
+        assert_eq!(world.read_text("a.txt"), "one\n");
+    }
+
+    #[test]
     fn the_hub_asks_about_commands_in_its_terminals_so_we_do_not() {
         let world = World::new();
         let capabilities = api::Capabilities { questions: true, terminal: true, ..all_capabilities() };
@@ -383,6 +422,48 @@ mod tests {
     }
 
     #[test]
+    fn a_symbol_is_renamed_in_the_files_that_the_user_accepts_and_the_model_is_told_of_each() {
+        let world = World::new();
+        let capabilities = api::Capabilities { language: true, ..all_capabilities() };
+        let mut editor = EditorBuilder::new(&world).capabilities(capabilities).attach();
+        let agent = Agent::connected(&world);
+        let (first, second) = (world.file("a.ts", "sum(1)\n"), world.file("b.ts", "sum(2)\n"));
+        let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 3 } });
+        let edits = json!([{ "range": range, "newText": "add" }]);
+        let files =
+            json!({ "files": [{ "path": first, "edits": edits }, { "path": second, "edits": edits }] });
+        editor.state().scripted.insert("language/rename".to_owned(), files);
+        let rename = || json!({ "path": "a.ts", "line": 1, "column": 1, "new_name": "add" });
+
+        let renamed = agent.call("ide.rename_symbol", rename());
+        let (of_first, of_second) = (editor.shown(&first), editor.shown(&second));
+        let (_, asked) = editor.state().scripted_asked[0].clone();
+        assert_eq!((&asked["position"]["line"], &asked["newName"]), (&json!(0), &json!("add")));
+        assert_eq!((of_first.label.as_str(), &of_first.set), ("Rename to add", &of_second.set));
+        assert!(of_first.set.is_some(), "the files belong together");
+        assert_eq!(world.read_text("a.ts"), "sum(1)\n", "nothing is applied without a decision");
+        editor.accept(&of_first);
+        editor.decide(&of_second, api::Verdict::Reject { reason: Some("not here".to_owned()) });
+        let told = end(&renamed);
+        assert!(!told.is_error, "{}", told.text);
+        let [yes, no] = [&first, &second];
+        assert_eq!(
+            told.text,
+            format!("Accepted as proposed: {yes}; the file is written.\nRejected: {no}: not here")
+        );
+        assert_eq!([world.read_text("a.ts"), world.read_text("b.ts")], ["add(1)\n", "sum(2)\n"]);
+
+        let none = json!({ "files": [], "message": "You cannot rename this element." });
+        editor.state().scripted.insert("language/rename".to_owned(), none);
+        let told = agent.run("ide.rename_symbol", rename());
+        assert!(told.is_error && told.text.contains("You cannot rename this element"), "{}", told.text);
+        let outside = json!({ "files": [{ "path": "/etc/hosts", "edits": edits }] });
+        editor.state().scripted.insert("language/rename".to_owned(), outside);
+        let told = agent.run("ide.rename_symbol", rename());
+        assert!(told.is_error && told.text.contains("/etc/hosts"), "{}", told.text);
+    }
+
+    #[test]
     fn our_own_mcp_server_is_one_of_the_agents_servers() {
         let world = World::new();
         let mut editor = Editor::attach(&world);
@@ -399,7 +480,12 @@ mod tests {
             cwd: Some(world.workspace().display().to_string()),
             ..ServerConfig::default()
         };
-        let agent = Agent::with(&world, PermissionMode::Yolo, [("own".to_owned(), config)].into());
+        let agent = Agent::with(
+            &world,
+            PermissionMode::Yolo,
+            [("own".to_owned(), config)].into(),
+            BridgeConfig::default(),
+        );
         let spec = eventually("its tools are there", || {
             agent
                 .tools

@@ -13,8 +13,9 @@ mod tests {
 
     /// A world with an editor in which everything is accepted.
     struct Scene {
-        world: World,
         editor: Editor,
+        /// Last, because it stops the hub: an editor that is still attached would start it again.
+        world: World,
     }
 
     impl Scene {

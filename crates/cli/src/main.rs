@@ -13,7 +13,7 @@ use linkspan_client::visible;
 use cli::context::CliContext;
 use cli::exit::{self, Exit, Failure};
 use cli::output::{self, Report};
-use commands::agents::{agent, allow, asks, clients, deny, hook, mcp};
+use commands::agents::{acp, agent, allow, asks, clients, deny, hook, mcp};
 use commands::editor::{close, context, diagnostics, dirty, editors, folders, ide, open, save, selection};
 use commands::groups;
 use commands::review::{accept, diff, history, page, reject, reviews, show, terminal_reviewer, undo};
@@ -60,6 +60,7 @@ enum Command {
     Agent(agent::Args),
     Hook(hook::Args),
     Mcp(mcp::Args),
+    Acp(acp::Args),
     Asks(asks::Args),
     Allow(allow::Args),
     Deny(deny::Args),
@@ -91,7 +92,7 @@ fn program() -> clap::Command {
     let program = Args::command().mut_subcommands(|command| match command.get_name() {
         // Standard output belongs to the protocol, so `--json` is not offered. It is still accepted: an editor extension
         // or an MCP configuration that passes it has worked so far, and its error would not be seen.
-        attach::NAME | mcp::NAME => {
+        acp::NAME | attach::NAME | mcp::NAME => {
             command.arg(Arg::new("json").long("json").action(ArgAction::SetTrue).hide(true))
         }
         _ => command,
@@ -109,7 +110,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage_error(&error),
     };
-    let json = args.json && !matches!(args.command, Command::Attach(_) | Command::Mcp(_));
+    let json = args.json && !matches!(args.command, Command::Acp(_) | Command::Attach(_) | Command::Mcp(_));
     let exit = match run(&args) {
         Ok(report) => match report.print(json) {
             Ok(()) => report.exit,
@@ -155,6 +156,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Agent(agent) => agent::run(agent, args.json),
         Command::Hook(hook) => hook::run(hook, &cli, args.json),
         Command::Mcp(mcp) => mcp::run(mcp, &cli),
+        Command::Acp(acp) => acp::run(acp, &cli),
         Command::Asks(_) => asks::run(&cli),
         Command::Allow(allow) => allow::run(allow, &cli),
         Command::Deny(deny) => deny::run(deny, &cli),

@@ -7,9 +7,9 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use linkspan_editor_api::{
-    Decoder, FramingError, HistoryUndo, HookReport, HookReportResult, HubHello, HubHelloResult, Limits,
-    Message, Notification, PROTOCOL, ParseError, Ping, Request, RequestId, ReviewsDecide, RpcError, encode,
-    errors, version_notice,
+    AgentJoin, Decoder, FramingError, HistoryUndo, HistoryUndoTurn, HookReport, HookReportResult, HubHello,
+    HubHelloResult, Limits, Message, Notification, PROTOCOL, ParseError, Ping, Request, RequestId,
+    ReviewsDecide, RpcError, encode, errors, version_notice,
 };
 use serde_json::value::RawValue;
 
@@ -134,6 +134,13 @@ impl Control {
         self.hello_and("hook", report).map(|(_, result)| result)
     }
 
+    /// Introduces us and joins a window as an agent. Returns the socket, on which the agent's messages follow, and what
+    /// was read from it already.
+    pub fn join(mut self, join: &AgentJoin) -> Result<(UnixStream, Decoder), ControlError> {
+        self.hello_and("agent", join)?;
+        Ok(self.into_parts())
+    }
+
     pub(crate) fn ask_hello(&mut self, role: &str) -> PendingRequest<HubHello> {
         let version = env!("CARGO_PKG_VERSION").into();
         self.ask(&HubHello { version, protocol: PROTOCOL, role: role.into() })
@@ -172,6 +179,8 @@ impl Control {
     pub(crate) fn answer<R: Request>(&mut self, asked: PendingRequest<R>) -> Result<R::Result, ControlError> {
         let patience = match R::METHOD {
             ReviewsDecide::METHOD | HistoryUndo::METHOD => self.deadline + SAVING,
+            // One file after another.
+            HistoryUndoTurn::METHOD => self.deadline + 10 * SAVING,
             _ => self.deadline,
         };
         let deadline = Instant::now() + patience;

@@ -3,8 +3,9 @@
 
 use std::path::PathBuf;
 
-use linkspan_editor_api::{ChatAttachment, ChatMode, ChatPlanStep, ChatToolState, ChatUsage};
+use linkspan_editor_api::{ChatAttachment, ChatMode, ChatPicture, ChatPlanStep, ChatToolState, ChatUsage};
 
+use crate::answer::Answer;
 use crate::conversation::CallId;
 
 /// What the hub tells such an agent.
@@ -22,6 +23,7 @@ pub enum ChatCommand {
     Prompt {
         text: String,
         attachments: Vec<ChatAttachment>,
+        pictures: Vec<ChatPicture>,
     },
     /// Ends the turn.
     Cancel,
@@ -41,6 +43,8 @@ pub enum ChatEvent {
         session: String,
         modes: Vec<ChatMode>,
         mode: Option<String>,
+        /// A prompt may have pictures.
+        pictures: bool,
         /// It has forgotten what was said before, although it was asked to continue.
         forgot: bool,
     },
@@ -65,12 +69,28 @@ pub enum ChatEvent {
         text: String,
         is_error: bool,
     },
+    /// What was decided in this turn so far and the model has not been told: it may never end.
+    Untold(String),
     /// The turn is over, and everything in it is decided.
     TurnEnded {
         end: TurnEnd,
         /// What the model has to be told next: what was decided, and what the files hold now.
         follow_up: Option<String>,
     },
+}
+
+impl ChatEvent {
+    /// The answer to [`crate::Request::Start`].
+    pub(crate) fn may_start(answer: &Answer) -> ChatEvent {
+        ChatEvent::MayStart(match answer {
+            Answer::Permission { allowed: true, .. } => Ok(()),
+            Answer::Permission { message, .. } => {
+                Err(message.clone().unwrap_or_else(|| "the user refused it".to_owned()))
+            }
+            Answer::Failed(failure) => Err(failure.message.clone()),
+            _ => Err("it was not allowed".to_owned()),
+        })
+    }
 }
 
 /// How a turn ended.

@@ -8,7 +8,7 @@ use linkspan_review::Writer;
 use crate::conversation::{Conversation, ServerFacts};
 use crate::discovery::{DiscoveryFile, Lookup, WindowFacts};
 use crate::receives::DialectReceives;
-use crate::{acp, claude, clio, codex, copilot, gemini, nexus3, own, ppxai};
+use crate::{acp, claude, clio, codex, copilot, engine, gemini, nexus3, own, ppxai};
 
 /// Every dialect on a window's port or socket. To add one, add a folder and a line here.
 pub static ALL: &[&Dialect] = &[
@@ -28,6 +28,12 @@ pub static CODEX: &Dialect = &codex::DIALECT;
 
 /// That of agents that the hub starts.
 pub static ACP: &Dialect = &acp::DIALECT;
+
+/// The same for agents that another client has started, through `linkspan acp`.
+pub static ACP_PROXIED: &Dialect = &acp::PROXIED;
+
+/// That of engines, to which the hub connects for a chat.
+pub static ENGINE: &Dialect = &engine::DIALECT;
 
 /// One wire protocol of agents.
 pub struct Dialect {
@@ -66,7 +72,7 @@ pub enum Endpoint {
     Local,
     /// A daemon of the user, to which the hub connects.
     Daemon,
-    /// A process that the hub starts, on its standard input and output.
+    /// A process that the hub starts, on its standard input and output; or an engine that the hub talks to.
     Child,
 }
 
@@ -112,5 +118,5 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 fn every() -> impl Iterator<Item = &'static Dialect> {
-    ALL.iter().copied().chain([OWN, CODEX, ACP])
+    ALL.iter().copied().chain([OWN, CODEX, ACP, ENGINE])
 }

@@ -2,7 +2,7 @@
 //!
 //! Nothing in this crate knows a socket, a clock or a file. A dialect is one folder and one line in [`ALL`], except
 //! [`OWN`], which agents use on the hub's own socket, [`CODEX`], to whose daemon the hub connects, and [`ACP`], whose
-//! agents the hub starts. `mcp` has the parts that the MCP dialects share.
+//! agents the hub or `linkspan acp` starts, and [`ENGINE`], a server that the hub talks to. `mcp` has the parts that the MCP dialects share.
 
 mod acp;
 mod answer;
@@ -14,6 +14,7 @@ mod conversation;
 mod copilot;
 mod dialect;
 mod discovery;
+mod engine;
 mod folders;
 mod gemini;
 pub mod hooks;
@@ -32,11 +33,12 @@ mod spelling;
 
 use linkspan_editor_api::file_uri;
 
+pub use acp::{told_after_accept, told_after_decline};
 pub use answer::{ActiveFile, Answer, EditorEvent, Failure, FailureKind, OpenFile, TerminalContents};
 pub use chat::{ChatCommand, ChatEvent, ChatTool, TurnEnd};
 pub use codex::{IdeContext, IdeFile, IdeRequest};
 pub use conversation::{AgentFrame, CallId, ExchangeId, ServerFacts, Session, Step};
-pub use dialect::{ACP, ALL, CODEX, Dialect, Endpoint, OWN, Route, by_name, names};
+pub use dialect::{ACP, ACP_PROXIED, ALL, CODEX, Dialect, ENGINE, Endpoint, OWN, Route, by_name, names};
 pub use discovery::{DiscoveryFile, WindowFacts, discovery_folders};
 pub use folders::WindowFolders;
 pub use language::{LanguageAnswer, LanguageQuery};
@@ -45,4 +47,4 @@ pub use outcome::{Accepted, DecidedHunk, Rejected};
 pub use patch::{PatchChange, PatchError, PatchFile, PatchedText, TextEdit};
 pub use ppxai::tools_page as ppxai_tools_page;
 pub use receives::{DialectReceives, KnownAgent};
-pub use request::{ActiveFileRequest, FileEdit, OpenSelection, Request, WorkspaceRequest};
+pub use request::{ActiveFileRequest, AllowedBy, FileEdit, OpenSelection, Request, WorkspaceRequest};

@@ -31,6 +31,14 @@ pub enum Request {
         label: String,
         set: Option<String>,
     },
+    /// A change that the agent is about to write itself, because the user allowed it elsewhere. It is recorded and not
+    /// shown. Answered with [`Answer::Accepted`](crate::Answer::Accepted) once it is recorded.
+    Record {
+        path: PathBuf,
+        proposed: String,
+        label: String,
+        allowed_by: AllowedBy,
+    },
     /// Changes by position; all of them or none are proposed. Answered with [`Answer::Accepted`] or
     /// [`Answer::Rejected`] for one file, with [`Answer::Set`] for more.
     Edit {
@@ -53,6 +61,8 @@ pub enum Request {
         cwd: PathBuf,
         /// The agent's own id for it.
         set: String,
+        /// It can be told yes. If not, the hub writes what is accepted.
+        can_apply: bool,
     },
     OpenFile {
         path: PathBuf,
@@ -138,6 +148,12 @@ pub enum Request {
     Format {
         path: PathBuf,
     },
+    /// Proposes what the editor's language servers would change to give a symbol a new name, like [`Request::Edit`].
+    Rename {
+        path: PathBuf,
+        position: Position,
+        new_name: String,
+    },
     /// A request about the active file of the editor.
     ActiveFile(ActiveFileRequest),
     /// A request that the hub carries out without an editor.
@@ -146,6 +162,28 @@ pub enum Request {
         path: PathBuf,
         question: LanguageQuery,
     },
+}
+
+/// Where the user allowed a change that the agent writes itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AllowedBy {
+    /// By letting the agent work without asking.
+    Yolo,
+    /// By letting the agent work in a sandbox without asking.
+    Sandboxed,
+    /// In the agent's terminal.
+    Terminal,
+}
+
+impl AllowedBy {
+    /// For people, after "in".
+    pub fn place(self) -> &'static str {
+        match self {
+            AllowedBy::Yolo => "yolo mode",
+            AllowedBy::Sandboxed => "sandboxed mode",
+            AllowedBy::Terminal => "the agent's terminal",
+        }
+    }
 }
 
 /// The edits of one file.

@@ -31,6 +31,10 @@ pub struct AgentJoin {
     /// Set by a command that another agent runs for one event of its hooks, such as `linkspan hook`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook: Option<HookJoin>,
+    /// Set by `linkspan acp`: the messages on this connection are then its own, about a session of an agent between which
+    /// and its client it is. When the connection ends, the pending changes are withdrawn at once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub acp_proxy: bool,
 }
 
 /// The agent behind a hook. The joined process lives as long as the question that it asks: when its connection ends, its

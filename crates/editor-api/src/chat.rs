@@ -79,6 +79,9 @@ pub struct ChatSummary {
     /// What it cost, if the agent says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<ChatUsage>,
+    /// Messages may have pictures. Missing until the agent said so or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pictures: Option<bool>,
     /// Messages that wait for the end of the turn.
     #[serde(default)]
     pub queued: u32,
@@ -154,25 +157,116 @@ pub struct ChatStartResult {
     pub chat: String,
 }
 
-/// Asks for the items of a conversation, and for its updates from now on. The connection of a reader that does not read
-/// is closed.
+/// Asks for the newest items of a conversation, and for its updates from now on. The connection of a reader that does
+/// not read is closed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ChatOpen {
     /// Which.
     pub chat: String,
+    /// At most this many items. Default 200, at most 1000; fewer if they are large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
 }
 
-/// A conversation with its items.
+/// A conversation with its newest items.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ChatOpenResult {
     /// Without its items.
     pub summary: ChatSummary,
-    /// Its items, the oldest first.
+    /// The place of the first of these items; `chat/items` gives those before it.
+    #[serde(default)]
+    pub first: u32,
+    /// Its newest items, the oldest of them first.
     pub items: Vec<ChatItem>,
+}
+
+/// Asks for older items of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ChatItems {
+    /// Which.
+    pub chat: String,
+    /// Those before this place.
+    pub before: u32,
+    /// At most this many items. Default 200, at most 1000; fewer if they are large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// Older items of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ChatItemsResult {
+    /// The place of the first of these items.
+    pub first: u32,
+    /// The items, the oldest first.
+    pub items: Vec<ChatItem>,
+}
+
+/// Asks for files of a folder that a message may mean, without what ignore files and `deny` cover. A newer request of the
+/// same connection ends this one without files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ChatFiles {
+    /// Absolute path of a workspace folder.
+    pub folder: String,
+    /// A part of the name; `a/b` finds a name with `b` in a folder with `a`.
+    pub words: String,
+}
+
+/// What a message may mean.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ChatFilesResult {
+    /// Absolute paths, at most 200.
+    pub paths: Vec<String>,
+    /// What is selected in the editor that has the folder, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<ChatAttachment>,
+}
+
+/// Asks for functions, types and the like that a message may mean, of an editor that has the folder. A newer request of the
+/// same connection may end this one without symbols.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ChatSymbols {
+    /// Absolute path of a workspace folder.
+    pub folder: String,
+    /// A part of the name.
+    pub words: String,
+}
+
+/// Functions, types and the like.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ChatSymbolsResult {
+    /// At most 50, the best match first. None if no editor knows the code of the folder.
+    pub symbols: Vec<ChatSymbol>,
+}
+
+/// Something that code defines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ChatSymbol {
+    /// Its name.
+    pub name: String,
+    /// Absolute path of its file.
+    pub path: String,
+    /// Its first line, from 1.
+    pub first_line: u32,
+    /// Its last line, from 1.
+    pub last_line: u32,
 }
 
 /// Says something to the agent. While a turn runs, the message waits for its end.
@@ -187,6 +281,22 @@ pub struct ChatPrompt {
     /// Files that belong to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<ChatAttachment>,
+    /// Pictures that belong to it, at most 8. An agent that takes none gets the message without them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<ChatPicture>,
+}
+
+/// A picture that belongs to a message. Kept as long as the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ChatPicture {
+    /// Its name for people.
+    pub name: String,
+    /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+    pub mime_type: String,
+    /// Its bytes in Base64, at most 3 MiB of it.
+    pub data: String,
 }
 
 /// A file, or a part of one, that belongs to a message.
@@ -287,6 +397,9 @@ pub enum ChatItem {
         /// What belongs to it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<ChatAttachment>,
+        /// Pictures that belong to it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pictures: Vec<ChatPicture>,
         /// It waits for the end of the turn.
         #[serde(default)]
         queued: bool,
@@ -330,6 +443,13 @@ pub enum ChatItem {
     Plan {
         /// Its steps.
         steps: Vec<ChatPlanStep>,
+    },
+    /// The end of a turn in which the agent proposed changes. `history/undoTurn` undoes those that were accepted.
+    TurnEnd {
+        /// Number of the turn, from 1.
+        turn: u32,
+        /// How many reviews it had.
+        changes: u32,
     },
     /// Something that is not from the agent: a turn was cancelled, the agent ended.
     Notice {

@@ -1,7 +1,8 @@
-//! The protocol for other readers: TypeScript declarations for shims, and the reference page. Both come from
+//! The protocol for other readers: declarations for shims in TypeScript and Lua, and the reference page. All come from
 //! the types and their doc comments, in the order of the method table, so that equal types give equal files.
 
 mod layout;
+mod lua;
 mod page;
 mod typescript;
 
@@ -11,6 +12,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::method::{self, Direction, MethodKind, Notification, Request};
 
+pub use lua::lua;
 pub use page::protocol_page;
 pub use typescript::typescript;
 

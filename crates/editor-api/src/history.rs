@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decision::ReviewComment;
+use crate::origin::ReviewOrigin;
 use crate::reviews::ReviewEnded;
 
 /// Asks for closed reviews and undos, newest first.
@@ -22,6 +23,9 @@ pub struct HistoryList {
     /// Only entries that can be undone.
     #[serde(default)]
     pub undoable: bool,
+    /// Only changes of this conversation (`t3`), or of one of its turns (`t3/2`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<String>,
 }
 
 /// Closed reviews and undos.
@@ -47,6 +51,9 @@ pub struct HistoryEntry {
     /// The change that this one undid. An undo of an undo is a redo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoes: Option<String>,
+    /// Id of the set that it was proposed in together with other files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
     /// Id of the window.
     pub window: String,
     /// Name of the agent.
@@ -87,6 +94,32 @@ pub struct HistoryEntry {
     /// has not seen it in the file. Missing if nothing had to be written, and in entries of older versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_disk: Option<bool>,
+    /// The conversation that it comes from, if the hub hosted its agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<ReviewOrigin>,
+}
+
+/// Asks for the texts of a closed review, to show again what was decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryShow {
+    /// Id of the review (`r12`).
+    pub review: String,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryShowResult {
+    /// How the review ended, with the reason and the comments.
+    pub entry: HistoryEntry,
+    /// The text that the change was based on. Missing if the file did not exist.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// The accepted text. If it was not accepted, the text that was proposed, with the user's edits.
+    pub text: String,
 }
 
 /// Undoes an accepted change: restores the bytes that the file held before, if it holds exactly the accepted bytes now
@@ -114,4 +147,40 @@ pub struct HistoryUndoResult {
     pub removed_file: bool,
     /// Id of the undo itself. Undoing it applies the change again.
     pub redo: String,
+}
+
+/// Undoes every change of one turn of a conversation, the newest first. Each file is restored or left as it is, like by
+/// `history/undo`; those that cannot be restored do not keep the others from it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryUndoTurn {
+    /// The turn, such as `t3/2`.
+    pub turn: String,
+}
+
+/// What became of each change of the turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryUndoTurnResult {
+    /// In the order in which they were undone.
+    pub changes: Vec<TurnUndo>,
+}
+
+/// One change of a turn that was to be undone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct TurnUndo {
+    /// Id of its review.
+    pub review: String,
+    /// Absolute path of the file.
+    pub path: String,
+    /// What was done; missing if it was not undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone: Option<HistoryUndoResult>,
+    /// Why it was not undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }

@@ -3,9 +3,11 @@
 
 use crate::decision::VerdictKind;
 use crate::diagnostics::Severity;
+use crate::permissions::PermissionKind;
 use crate::receives::{Receives, ReceivesNotes};
 use crate::review::HideReason;
 use crate::reviews::{AcceptedPart, ReviewEnded};
+use crate::user::AskOption;
 use crate::visible::name;
 
 /// A review whose agent no longer wants it.
@@ -159,6 +161,23 @@ pub fn receives_notes(
     })
 }
 
+/// An answer to a question, for a button: which agent may do what, and where.
+pub fn answer(option: AskOption, agent: &str, deed: PermissionKind) -> String {
+    let agent = name(agent);
+    let what = match deed {
+        PermissionKind::Command => "run commands here",
+        PermissionKind::Code => "execute code here",
+        PermissionKind::Edit => "edit without review here",
+        PermissionKind::Git => "stage and commit here",
+    };
+    match option {
+        AskOption::AllowOnce => "Allow once".to_owned(),
+        AskOption::AllowSession => format!("Allow {agent} to {what} until it disconnects"),
+        AskOption::AllowAlways => format!("Always allow {agent} to {what}"),
+        AskOption::Deny => "Deny".to_owned(),
+    }
+}
+
 /// `a`, `a or b`, `a, b or c`.
 fn one_of(things: &[&str]) -> String {
     match things {
@@ -181,6 +200,13 @@ pub fn severity(severity: Severity) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_button_says_who_may_do_what() {
+        let button = answer(AskOption::AllowAlways, "ppxai", PermissionKind::Command);
+        assert_eq!(button, "Always allow ppxai to run commands here");
+        assert_eq!(answer(AskOption::Deny, "ppxai", PermissionKind::Command), "Deny");
+    }
 
     #[test]
     fn ages_have_one_unit() {

@@ -134,6 +134,9 @@ pub struct LanguageRename {
 pub struct LanguageRenameResult {
     /// File by file; empty when it cannot be renamed.
     pub files: Vec<FileEdits>,
+    /// Why it cannot be renamed, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// Edits to one file.

@@ -103,6 +103,8 @@ methods! {
         "attach" Attach -> AttachResult;
         "review/decided" ReviewDecided -> ReviewDecidedResult;
         "review/edited" ReviewEdited -> ReviewEditedResult;
+        "review/compare" ReviewCompare -> ReviewCompareResult;
+        "agents/mention" AgentsMention -> AgentsMentionResult;
         "user/answered" UserAnswered -> UserAnsweredResult;
         "detach" Detach;
         "folders/changed" FoldersChanged;
@@ -158,7 +160,9 @@ methods! {
         "reviews/decide" ReviewsDecide -> ReviewDecidedResult;
         "hub/watch" HubWatch -> ();
         "history/list" HistoryList -> HistoryListResult;
+        "history/show" HistoryShow -> HistoryShowResult;
         "history/undo" HistoryUndo -> HistoryUndoResult;
+        "history/undoTurn" HistoryUndoTurn -> HistoryUndoTurnResult;
         "asks/list" AsksList -> AsksListResult;
         "asks/answer" AsksAnswer -> UserAnsweredResult;
         "clients/list" ClientsList -> ClientsListResult;
@@ -168,6 +172,9 @@ methods! {
         "chat/list" ChatList -> ChatListResult;
         "chat/start" ChatStart -> ChatStartResult;
         "chat/open" ChatOpen -> ChatOpenResult;
+        "chat/items" ChatItems -> ChatItemsResult;
+        "chat/files" ChatFiles -> ChatFilesResult;
+        "chat/symbols" ChatSymbols -> ChatSymbolsResult;
         "chat/prompt" ChatPrompt -> ();
         "chat/cancel" ChatCancel -> ();
         "chat/setMode" ChatSetMode -> ();

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decision::{Decision, VerdictKind};
+use crate::origin::ReviewOrigin;
 use crate::position::Range;
 use crate::receives::{Receives, ReceivesNotes};
 
@@ -23,6 +24,9 @@ pub struct ReviewShow {
     /// Id of the set it was proposed in together with other files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<String>,
+    /// The agent's own name of that set; for people, never an identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set_label: Option<String>,
     /// Id of the window it belongs to, such as `w3`.
     pub window: String,
     /// Name of the agent that proposes it.
@@ -73,6 +77,9 @@ pub struct ReviewShow {
     /// Sentences about what it will not learn, to show before the user types. Missing: there is nothing to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receives_notes: Option<ReceivesNotes>,
+    /// The conversation that it comes from, if the hub hosts its agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<ReviewOrigin>,
 }
 
 /// One difference, which can be decided separately.
@@ -221,6 +228,26 @@ pub enum ReviewEditedResult {
     Stale,
     /// The review is no longer pending, or cannot be edited.
     NotPending,
+}
+
+/// Asks for the differences between `base` and a text that the user is typing. Nothing is kept of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewCompare {
+    /// Id of the review.
+    pub review: String,
+    /// The whole proposed side as it is now.
+    pub text: String,
+}
+
+/// The differences.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewCompareResult {
+    /// In the order of the file. An id is that of the hunk which the same text has after `review/edited`.
+    pub hunks: Vec<ReviewHunk>,
 }
 
 /// The user decided.

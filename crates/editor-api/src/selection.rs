@@ -1,4 +1,4 @@
-//! The selection, and files that the user pointed an agent at.
+//! The selection, and files that the user pointed agents at.
 
 use serde::{Deserialize, Serialize};
 
@@ -66,4 +66,28 @@ pub struct Mentioned {
     /// Which lines; missing: the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<LineRange>,
+}
+
+/// The user points the agents of the window, or one of them, at a file, or at some of its lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentsMention {
+    /// Absolute path of the file.
+    pub path: String,
+    /// Which lines; missing: the whole file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<LineRange>,
+    /// Id of the connection of one agent, such as `a4`; missing: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
+/// Who received it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentsMentionResult {
+    /// The names of the agents, each as often as it is connected. Empty: nobody did.
+    pub agents: Vec<String>,
 }

@@ -45,6 +45,9 @@ pub struct TerminalRun {
     /// Id of the terminal; missing: a new one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal: Option<String>,
+    /// Title of a terminal that is opened for it: the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Answer after this many milliseconds at the latest. The command keeps running.
     pub timeout_ms: u32,
 }

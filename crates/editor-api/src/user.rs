@@ -41,6 +41,9 @@ pub struct UserAsk {
     pub detail: Option<String>,
     /// The answers to offer, in this order.
     pub options: Vec<AskOption>,
+    /// What to print on the buttons, in the order of `options`: with the agent and what it is about.
+    #[serde(default)]
+    pub labels: Vec<String>,
 }
 
 /// An answer that the user can give.

@@ -66,6 +66,9 @@ pub mod env {
     pub const QWEN_WORKSPACE_PATH: &str = "QWEN_CODE_IDE_WORKSPACE_PATH";
     /// The window that a terminal belongs to, for `linkspan` commands.
     pub const LINKSPAN_WINDOW: &str = "LINKSPAN_WINDOW";
+    /// Set for agents whose requests for permission to edit become reviews, by the hub and `linkspan acp`: an agent that
+    /// knows Linkspan does not ask in the editor as well.
+    pub const LINKSPAN_ACP_REVIEWS: &str = "LINKSPAN_ACP_REVIEWS";
     /// The token of a bridge of ppxai.
     pub const PPXAI_BRIDGE_TOKEN: &str = "PPXAI_BRIDGE_TOKEN";
 }

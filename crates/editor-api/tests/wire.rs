@@ -126,6 +126,7 @@ fn a_review_carries_all_that_is_needed_to_show_it() {
         revision: 1,
         digest: "af13".into(),
         set: None,
+        set_label: None,
         window: "w3".into(),
         agent: "claude-code".into(),
         dialect: "claude".into(),
@@ -152,6 +153,7 @@ fn a_review_carries_all_that_is_needed_to_show_it() {
         owner_gone: false,
         receives: None,
         receives_notes: None,
+        origin: None,
     };
     let expected = r#"{"review":"r12","revision":1,"digest":"af13","window":"w3","agent":"claude-code","dialect":"claude","path":"/w/a.rs","label":"a.rs","newFile":false,"base":"a\n","proposed":"b\n","encoding":"UTF-8","hunks":[{"id":"h1","beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1,"words":[{"before":RANGE,"after":RANGE}]}],"conflicts":[{"beforeStart":0,"beforeCount":1,"afterStart":0,"afterCount":1}],"focus":true,"omitted":false,"inline":true,"agentWrites":true,"ownerGone":false}"#;
     check(&show, &expected.replace("RANGE", RANGE));

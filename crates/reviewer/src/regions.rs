@@ -2,7 +2,6 @@
 
 use ratatui::layout::Rect;
 
-use crate::document::Document;
 use crate::list::Entry;
 use crate::rows::Mode;
 use crate::screen::Screen;
@@ -27,7 +26,7 @@ pub(crate) struct Regions {
     pub(crate) rule: Rect,
     /// The name of the file.
     pub(crate) title: Rect,
-    /// What the agent will not receive; empty if there is nothing to say.
+    /// Why it was proposed, and what the agent will not receive; empty if there is nothing to say.
     pub(crate) note: Rect,
     pub(crate) diff: Rect,
     pub(crate) foot: Rect,
@@ -73,12 +72,27 @@ impl Regions {
     }
 }
 
-/// What the agent of the open review will not receive, in as many rows as this part of the screen can spare.
-pub(crate) fn note_rows(screen: &Screen, rest: Rect) -> Vec<String> {
+/// A row above the diff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoteRow {
+    /// Where the change comes from.
+    Why(String),
+    /// What its agent will not receive.
+    Missing(String),
+}
+
+/// Why the open review was proposed, and what its agent will not receive, in as many rows as this part of the screen can
+/// spare.
+pub(crate) fn note_rows(screen: &Screen, rest: Rect) -> Vec<NoteRow> {
     let Some(entry) = screen.current().filter(|entry| entry.ended.is_none()) else { return Vec::new() };
-    let Some(notes) = entry.document.as_deref().and_then(Document::notes) else { return Vec::new() };
+    let Some(document) = entry.document.as_deref() else { return Vec::new() };
     let width = usize::from(rest.width).saturating_sub(2).max(1);
-    wrapped(&visible::name(&notes.all), width, usize::from(rest.height / NOTE_SHARE))
+    let rows = |text: &str, most: usize| wrapped(&visible::name(text), width, most);
+    let most = usize::from(rest.height / NOTE_SHARE);
+    let why =
+        document.shown.origin.as_ref().map(|origin| rows(&origin.why(), most.min(1))).unwrap_or_default();
+    let missing = document.notes().map(|notes| rows(&notes.all, most)).unwrap_or_default();
+    why.into_iter().map(NoteRow::Why).chain(missing.into_iter().map(NoteRow::Missing)).collect()
 }
 
 /// One row of the list.

@@ -19,6 +19,7 @@ pub(crate) fn shown(review: &str, base: &str, proposed: &str, hunks: Vec<ReviewH
         revision: 1,
         digest: format!("{review} as it is shown"),
         set: None,
+        set_label: None,
         window: "w1".into(),
         agent: "claude-code".into(),
         dialect: "claude".into(),
@@ -38,6 +39,7 @@ pub(crate) fn shown(review: &str, base: &str, proposed: &str, hunks: Vec<ReviewH
         owner_gone: false,
         receives: None,
         receives_notes: None,
+        origin: None,
     }
 }
 

@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
-import { type ChatAttachment, type CommandToHubRequests, ERRORS } from "../../protocol";
+import { type ChatAttachment, type CommandToHubRequests, ERRORS, type ReviewOrigin } from "../../protocol";
 import { folders } from "./attach_params";
 import type { Hub } from "./hub";
 import { inBackground, messageOf } from "./promises";
@@ -12,10 +12,10 @@ import { isOnDisk, pathOf, uriOf } from "./uris";
 
 /** The same methods as a page may use. */
 const METHODS = new Set([
-  ...["hub/watch", "hub/windows", "reviews/list", "reviews/get", "reviews/decide", "asks/list", "asks/answer", "history/list"],
-  ...["chat/agents", "chat/list", "chat/start", "chat/open", "chat/prompt", "chat/cancel", "chat/setMode", "chat/close"],
+  ...["hub/watch", "hub/windows", "reviews/list", "reviews/get", "reviews/decide", "asks/list", "asks/answer", "history/list", "history/undoTurn"],
+  ...["chat/agents", "chat/list", "chat/start", "chat/open", "chat/items", "chat/files", "chat/prompt", "chat/cancel", "chat/setMode", "chat/close"],
 ]);
-const MOST_FILES = 200;
+const MOST_SYMBOLS = 20;
 const MOST_PROBLEMS = 20;
 
 /** A message for the composer. */
@@ -43,6 +43,7 @@ export function chat(context: vscode.ExtensionContext, hub: Hub, log: vscode.Log
     vscode.window.registerWebviewViewProvider("linkspan.chat", view, { webviewOptions: { retainContextWhenHidden: true } }),
     hub.onState(() => view.stateChanged()),
     hub.onNotification(({ method, params }) => view.post({ kind: "notification", method, params })),
+    vscode.commands.registerCommand("linkspan.chat.openConversation", (origin: ReviewOrigin) => view.openAt(origin)),
     command("linkspan.chat.ask", () => ({ text: "", attachments: selected(), send: false })),
     command("linkspan.chat.explain", () => ({ text: "Explain this code.", attachments: selected(), send: true })),
     command("linkspan.chat.fix", () => fix(log)),
@@ -99,9 +100,18 @@ class ChatView implements vscode.WebviewViewProvider {
     this.post(state.kind === "attached" ? { kind: "attached", window: state.window, folders: folders() } : { kind: "away" });
   }
 
-  async compose(composed: Composed): Promise<void> {
+  compose(composed: Composed): Promise<void> {
+    return this.#show({ kind: "compose", composed });
+  }
+
+  /** Opens a conversation at one of its items. */
+  openAt({ chat, item }: ReviewOrigin): Promise<void> {
+    return this.#show({ kind: "openAt", chat, item });
+  }
+
+  /** Shows the view, and gives it this message as soon as it can take one. */
+  async #show(message: unknown): Promise<void> {
     await vscode.commands.executeCommand("linkspan.chat.focus");
-    const message = { kind: "compose", composed };
     if (this.#isReady && this.#webview !== undefined) {
       this.post(message);
     } else {
@@ -132,10 +142,10 @@ class ChatView implements vscode.WebviewViewProvider {
 async function perform(method: string, params: Record<string, unknown>): Promise<unknown> {
   const text = (name: string): string => (typeof params[name] === "string" ? params[name] : "");
   switch (method) {
-    case "editor/files": {
-      const words = text("words").replaceAll(/[^\p{L}\p{N}._-]/gu, "?");
-      const pattern = new vscode.RelativePattern(uriOf(text("folder")), `**/*${words}*`);
-      return (await vscode.workspace.findFiles(pattern, undefined, MOST_FILES)).map(pathOf);
+    case "editor/symbols": {
+      const found = await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>("vscode.executeWorkspaceSymbolProvider", text("words"));
+      const onDisk = (found ?? []).filter(({ location }) => isOnDisk(location.uri)).slice(0, MOST_SYMBOLS);
+      return onDisk.map(({ name, location: { uri, range } }) => ({ name, path: pathOf(uri), firstLine: range.start.line + 1, lastLine: range.end.line + 1 }));
     }
     case "editor/open":
       await vscode.window.showTextDocument(uriOf(text("path")), { preview: true });

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { messageOf } from "./promises";
+import { agents } from "./agents";
 import { chat } from "./chat";
 import { diagnostics } from "./diagnostics";
 import { documents } from "./documents";
@@ -31,14 +32,15 @@ export function activate(context: vscode.ExtensionContext): { handle: AttachProc
   const hub = new AttachProcess(context.extensionPath, log);
   context.subscriptions.push(log, hub);
   hub.onRequest("ping", () => null);
-  for (const part of [documents, edits, selection, diagnostics, language, terminal, notebook, user]) {
+  for (const part of [documents, edits, selection, diagnostics, language, terminal, notebook, agents]) {
     part(context, hub, log);
   }
   engine(context, hub, log);
   environment(context, hub);
   history(context, hub, log);
   chat(context, hub, log);
-  status(context, hub, log, reviews(context, hub, log));
+  const questions = user(context, hub, log);
+  status(context, hub, log, reviews(context, hub, log, questions), questions);
   const others = vscode.extensions.all.filter(({ id }) => id !== context.extension.id);
   for (const [alias, command] of Object.entries(ALIASES)) {
     if (others.some((extension) => hasCommand(extension, alias))) {

@@ -52,8 +52,9 @@ export function language(_context: vscode.ExtensionContext, hub: Hub, log: vscod
       }));
       return { files };
     } catch (error) {
-      log.debug(`rename in ${path}: ${messageOf(error)}`);
-      return { files: [] };
+      const message = messageOf(error);
+      log.debug(`rename in ${path}: ${message}`);
+      return { files: [], message };
     }
   });
 }

@@ -3,7 +3,8 @@
 import { basename } from "node:path";
 import * as vscode from "vscode";
 import type { LineRange, Selection } from "../../protocol";
-import { debounce } from "./promises";
+import { agentsOf, sessionOf } from "./agents";
+import { debounce, messageOf } from "./promises";
 import type { Hub } from "./hub";
 import { fromSelection, isOnDisk, isSame, pathOf } from "./uris";
 import { showBriefly } from "./status";
@@ -27,10 +28,11 @@ export function selection(context: vscode.ExtensionContext, hub: Hub): void {
     vscode.window.onDidChangeTextEditorSelection(changed),
     vscode.window.onDidChangeActiveTextEditor(changed),
     hub.onState(changed),
-    vscode.commands.registerCommand("linkspan.mention", (clicked?: unknown, all?: unknown) => {
-      const icon = hub.state.kind === "attached" ? "mention" : "warning";
-      const message = hub.state.kind === "attached" ? mention(hub, clicked, all) : "The hub is not connected";
-      showBriefly(`$(${icon}) ${message}`);
+    vscode.commands.registerCommand("linkspan.mention", async (clicked?: unknown, all?: unknown) => {
+      const message = hub.state.kind === "attached" ? await mention(hub, clicked, all) : "$(warning) The hub is not connected";
+      if (message !== undefined) {
+        showBriefly(message);
+      }
     }),
   );
   hub.onRequest("selection/current", current);
@@ -48,18 +50,48 @@ function current(): Selection | null {
   return { path: pathOf(editor.document.uri), text, isEmpty, ...fromSelection(editor.selection) };
 }
 
-/** The Explorer passes the clicked file and the whole selection there, an editor or its tab passes its file. */
-function mention(hub: Hub, clicked: unknown, all: unknown): string {
+/** The Explorer passes the clicked file and the whole selection there, an editor or its tab passes its file. Undefined if
+ * the user changes their mind. */
+async function mention(hub: Hub, clicked: unknown, all: unknown): Promise<string | undefined> {
   const editor = vscode.window.activeTextEditor;
   const named: unknown[] = Array.isArray(all) ? all : [clicked ?? editor?.document.uri];
   const files = named.filter((uri) => uri instanceof vscode.Uri).filter(isOnDisk);
-  const sent = files.map((uri) => {
+  if (files.length === 0) {
+    return "$(warning) No file to send here";
+  }
+  const mentions = files.map((uri) => {
     const isShown = !Array.isArray(all) && editor !== undefined && isSame(editor.document.uri, uri);
     const lines = isShown ? selectedLines(editor.selection) : undefined;
-    hub.notify("mentioned", { path: pathOf(uri), ...(lines && { lines }) });
-    return basename(pathOf(uri)) + (lines === undefined ? "" : `:${lines.first + 1}–${lines.last + 1}`);
+    const name = basename(pathOf(uri)) + (lines === undefined ? "" : `:${lines.first + 1}–${lines.last + 1}`);
+    return { path: pathOf(uri), ...(lines && { lines }), name };
   });
-  return sent.length === 0 ? "No file to send here" : `Mentioned ${plain(sent.join(", "))} to this window's agents`;
+  const to = await receiver(hub);
+  if (to === undefined) {
+    return undefined;
+  }
+  const sent = await Promise.allSettled(
+    mentions.map(({ path, lines }) => hub.request("agents/mention", { path, ...(lines && { lines }), ...to })),
+  );
+  const failed = sent.find((each) => each.status === "rejected");
+  if (failed !== undefined) {
+    return `$(warning) Not sent: ${plain(messageOf(failed.reason))}`;
+  }
+  const agents = new Set(sent.flatMap((each) => (each.status === "fulfilled" ? each.value.agents : [])));
+  const names = plain(mentions.map(({ name }) => name).join(", "));
+  return agents.size === 0
+    ? `$(warning) ${names} was not sent: no agent that takes mentions is connected to this window`
+    : `$(mention) Sent ${names} to ${plain([...agents].join(", "))}`;
+}
+
+/** One agent or all; the user is asked if there are several. */
+async function receiver(hub: Hub): Promise<{ agent?: string } | undefined> {
+  const agents = await agentsOf(hub);
+  if (agents.length < 2) {
+    return {};
+  }
+  const one = agents.map((agent) => ({ label: plain(agent.name), description: sessionOf(agent), to: { agent: agent.agent } }));
+  const picked = await vscode.window.showQuickPick([{ label: "All agents", description: "", to: {} }, ...one], { title: "Send to Agent" });
+  return picked?.to;
 }
 
 /** Whole lines. A last line that is selected only up to its first character does not count. */

@@ -4,7 +4,8 @@ import * as vscode from "vscode";
 import { inBackground } from "./promises";
 import type { Hub, HubState, Remedy } from "./hub";
 import { isOnDisk } from "./uris";
-import { plain } from "./plain_text";
+import { count, plain } from "./plain_text";
+import type { Questions } from "./user";
 
 /** How many reviews are pending. */
 export interface PendingCount {
@@ -61,14 +62,16 @@ export function status(
   hub: Hub,
   log: vscode.LogOutputChannel,
   reviews: PendingCount,
+  questions: Questions,
 ): void {
   const item = vscode.window.createStatusBarItem("linkspan.status", vscode.StatusBarAlignment.Left);
   item.name = "Linkspan";
-  item.command = "linkspan.menu";
   const update = () => {
-    const { pending } = reviews;
-    item.text = pending > 0 && hub.state.kind === "attached" ? `$(bell-dot) ${pending}` : TEXTS[hub.state.kind];
-    item.tooltip = describe(hub.state, pending);
+    const waiting = reviews.pending + questions.open.length;
+    const isWaiting = waiting > 0 && hub.state.kind === "attached";
+    item.text = isWaiting ? `$(bell-dot) Linkspan: ${waiting}` : TEXTS[hub.state.kind];
+    item.command = isWaiting ? "linkspan.nextReview" : "linkspan.menu";
+    item.tooltip = describe(hub.state, reviews.pending, questions.open.length);
     item.accessibilityInformation = { label: item.tooltip };
     const isBad = hub.state.kind === "failed";
     item.backgroundColor = isBad ? new vscode.ThemeColor("statusBarItem.errorBackground") : undefined;
@@ -107,23 +110,24 @@ export function status(
     hub.onState(update),
     hub.onState(warnAboutHub),
     reviews.onPending(update),
+    questions.onChange(update),
     vscode.workspace.onDidChangeWorkspaceFolders(warnAboutFolders),
     vscode.commands.registerCommand("linkspan.menu", async () => {
-      const title = describe(hub.state, reviews.pending);
+      const title = describe(hub.state, reviews.pending, questions.open.length);
       await perform(MENU, await vscode.window.showQuickPick(MENU.map(([label]) => label), { title }));
     }),
     vscode.commands.registerCommand("linkspan.bridgeStatus", () => {
       const address = hub.state.kind === "attached" ? `http://127.0.0.1:${hub.state.port}` : "";
       const message = `Linkspan runs on ${address}. Connect from the terminal with: /ide connect ${address}`;
-      inBackground(log, vscode.window.showInformationMessage(address === "" ? describe(hub.state, 0) : message));
+      inBackground(log, vscode.window.showInformationMessage(address === "" ? describe(hub.state, 0, 0) : message));
     }),
   );
 }
 
-function describe(state: HubState, pending: number): string {
+function describe(state: HubState, pending: number, asked: number): string {
   if (state.kind === "attached") {
-    const summary = pending === 0 ? "nothing to review" : `${pending} to review`;
-    return `Linkspan: ${summary} (window ${state.window}, port ${state.port})`;
+    const summary = [pending > 0 && `${pending} to review`, asked > 0 && count(asked, "question")].filter(Boolean).join(", ");
+    return `Linkspan: ${summary === "" ? "nothing to review" : summary} (port ${state.port})`;
   }
   return state.kind === "starting" ? "Linkspan is starting" : `Linkspan: ${state.why}`;
 }

@@ -7,6 +7,7 @@ import { ERRORS, type TerminalRunResult } from "../../protocol";
 import { inBackground, until } from "./promises";
 import { type Hub, Refusal } from "./hub";
 import { folders, refuseUntrusted } from "./attach_params";
+import { plain } from "./plain_text";
 
 /** How long a shell may take to start, even on a busy machine. */
 const MAX_START_MS = 15_000;
@@ -64,14 +65,14 @@ export function terminal(context: vscode.ExtensionContext, hub: Hub, log: vscode
     return session;
   };
   /** Another folder needs another terminal: running `cd` in one would move it while the user works in it. */
-  const choose = (id: string | undefined, cwd: string | undefined): Session => {
+  const choose = (id: string | undefined, cwd: string | undefined, name: string): Session => {
     const named = id === undefined ? undefined : known(id);
     if (named !== undefined && isIn(named, cwd)) {
       return named;
     }
     const folder = cwd ?? folders()[0];
-    const isFit = (session: Session) => session.isShared && isReady(session) && isFree(session) && isIn(session, folder);
-    return [...sessions.values()].find(isFit) ?? create(folder === undefined ? {} : { cwd: folder }, true);
+    const isFit = (session: Session) => session.isShared && session.terminal.name === name && isReady(session) && isFree(session) && isIn(session, folder);
+    return [...sessions.values()].find(isFit) ?? create({ name, ...(folder !== undefined && { cwd: folder }) }, true);
   };
   const inTerminal = (terminal: vscode.Terminal) => [...sessions.values()].find((each) => each.terminal === terminal);
   context.subscriptions.push(
@@ -96,10 +97,10 @@ export function terminal(context: vscode.ExtensionContext, hub: Hub, log: vscode
     }),
   );
 
-  hub.onRequest("terminal/run", async ({ command: text, cwd, terminal: id, timeoutMs }): Promise<TerminalRunResult> => {
+  hub.onRequest("terminal/run", async ({ command: text, cwd, terminal: id, name = "Agent", timeoutMs }): Promise<TerminalRunResult> => {
     refuseUntrusted();
     const deadline = Date.now() + timeoutMs + GRACE_MS;
-    const session = choose(id, cwd);
+    const session = choose(id, cwd, plain(name));
     if (!isFree(session)) {
       // VS Code would interrupt the running command.
       throw new Refusal(ERRORS.CONFLICT, `a command is still running in terminal ${session.id}: wait, or use another`);
@@ -132,6 +133,14 @@ export function terminal(context: vscode.ExtensionContext, hub: Hub, log: vscode
     }
     return { terminal: session.id };
   });
+  context.subscriptions.push(
+    vscode.commands.registerCommand("linkspan.startAgent", () => {
+      const command = vscode.workspace.getConfiguration("linkspan").get("agent", "claude");
+      const beside = vscode.window.createTerminal({ name: command, location: { viewColumn: vscode.ViewColumn.Beside } });
+      beside.show();
+      beside.sendText(command);
+    }),
+  );
   hub.onRequest("terminal/output", ({ terminal: id }) => {
     const { command } = known(id);
     return { running: command?.isRunning === true, ...(command === undefined ? { output: "" } : resultOf(command)) };

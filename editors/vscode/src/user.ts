@@ -19,7 +19,13 @@ const TITLES: Record<AskOption, string> = {
 /** The notifications on the screen now. */
 const visibleTexts = new Set<string>();
 
-export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.LogOutputChannel): void {
+/** The prompts that wait for the user. */
+export interface Questions {
+  readonly open: readonly UserAsk[];
+  readonly onChange: vscode.Event<void>;
+}
+
+export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.LogOutputChannel): Questions {
   hub.onRequest("status/message", ({ text, level }) => {
     const message = `Linkspan: ${plain(text)}`;
     if (level === "info") {
@@ -32,23 +38,16 @@ export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.Log
   });
 
   /** The prompts that are pending, and those on the screen, which VS Code cannot remove. */
-  const [open, shown] = [new Set<string>(), new Set<string>()];
+  const [open, shown] = [new Map<string, UserAsk>(), new Set<string>()];
   // A notification hides after a few seconds; the prompt stays pending.
-  const reminder = vscode.window.createStatusBarItem("linkspan.questions", vscode.StatusBarAlignment.Left);
-  reminder.name = "Linkspan: Permission Prompts";
-  reminder.tooltip = "An agent asks for your permission";
-  reminder.command = "notifications.showList";
-  const remind = () => {
-    reminder.text = `$(question) ${open.size}`;
-    if (open.size === 0) {
-      reminder.hide();
-    } else {
-      reminder.show();
-    }
+  const changed = new vscode.EventEmitter<void>();
+  const notify = () => {
+    inBackground(log, vscode.commands.executeCommand("setContext", "linkspan.questions", open.size));
+    changed.fire();
   };
   const settle = (id: string): boolean => {
     const wasOpen = open.delete(id);
-    remind();
+    notify();
     return wasOpen;
   };
   const prompt = async (asked: UserAsk): Promise<void> => {
@@ -61,18 +60,18 @@ export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.Log
     }
   };
   context.subscriptions.push(
-    reminder,
+    changed,
     hub.onState(({ kind }) => {
       // The hub sends the prompts that are still pending again.
       if (kind === "attached") {
         open.clear();
-        remind();
+        notify();
       }
     }),
   );
   hub.onRequest("user/ask", (asked) => {
-    open.add(asked.ask);
-    remind();
+    open.set(asked.ask, asked);
+    notify();
     if (!shown.has(asked.ask)) {
       inBackground(log, prompt(asked));
     }
@@ -82,19 +81,26 @@ export function user(context: vscode.ExtensionContext, hub: Hub, log: vscode.Log
     settle(id);
     return null;
   });
+  return {
+    get open() {
+      return [...open.values()];
+    },
+    onChange: changed.event,
+  };
 }
 
-async function choose({ question, detail, options }: UserAsk): Promise<UserAskResult> {
+async function choose({ question, detail, options, labels }: UserAsk): Promise<UserAskResult> {
   const [title, body] = [plain(question), plain(detail ?? "")];
   // The agent controls the length of both, so each has half of the space for sure.
   const shownTitle = cut(title, Math.max(MAX_LENGTH / 2, MAX_LENGTH - body.length));
   const shownBody = cut(body, MAX_LENGTH - Math.min(shownTitle.length, MAX_LENGTH / 2));
   const isWhole = shownTitle === title && shownBody === body;
-  const buttons = [...options.map((option) => TITLES[option]), ...(isWhole ? [] : [SHOW_ALL])];
+  const titles = options.map((option, index) => plain(labels[index] ?? TITLES[option]));
+  const buttons = [...titles, ...(isWhole ? [] : [SHOW_ALL])];
   for (;;) {
     const button = await warn(`${shownTitle} ${shownBody}`, buttons);
     if (button !== SHOW_ALL) {
-      const option = options.find((each) => TITLES[each] === button);
+      const option = options[titles.indexOf(button ?? "")];
       return option === undefined ? { kind: "dismissed" } : { kind: "answered", option };
     }
     showText(`${question}\n${detail ?? ""}`);

@@ -9,6 +9,7 @@ import { diagnostics } from "./diagnostics";
 import { documents } from "./documents";
 import { edits } from "./edits";
 import { engine } from "./engine";
+import { keys } from "./keys";
 import { language } from "./language";
 import { notebook } from "./notebook";
 import { reviews } from "./reviews";
@@ -16,7 +17,7 @@ import { selection } from "./selection";
 import { terminal } from "./terminal";
 import { user } from "./user";
 
-const SUITES = { documents, edits, selection, diagnostics, language, terminal, notebook, user, engine, reviews };
+const SUITES = { documents, edits, selection, diagnostics, language, terminal, notebook, user, engine, keys, reviews };
 
 /** VS Code calls this function. It fails if a test fails. */
 export async function run(): Promise<void> {

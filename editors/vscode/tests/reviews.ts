@@ -3,15 +3,17 @@
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 import type { ReviewShow } from "../../protocol";
-import { request, at, closeEverything, file, pause, until } from "./harness";
+import { request, at, closeEverything, file, pause, setting, until } from "./harness";
 
 const BOM = "\uFEFF";
+const PROPOSED = "linkspan";
+const BASE = "linkspan-base";
 
 export function reviews(): void {
   let shown = 0;
   // The hub does not know the reviews of these tests, so its first list would remove them. An unknown review is awaited
   // until that list has arrived.
-  before(() => assert.rejects(read("linkspan", "r900", "/nowhere"), { code: "FileNotFound" }));
+  before(() => assert.rejects(read(PROPOSED, "r900", "/nowhere"), { code: "FileNotFound" }));
   afterEach(closeEverything);
 
   const show = async (path: string, base: string, proposed: string): Promise<ReviewShow> => {
@@ -44,13 +46,62 @@ export function reviews(): void {
   const hide = (review: string) => request("review/hide", { review, reason: { kind: "withdrawn" } });
 
   it("has both texts, whatever the encoding setting", async () => {
-    const path = file("shown.ts", "const a = 1;\n");
-    const { review } = await show(path, "const a = 'ä';\n", "const a = 'ö';\n");
-    assert.equal(await read("linkspan-base", review, path), `${BOM}const a = 'ä';\n`);
-    assert.equal(await read("linkspan", review, path), `${BOM}const a = 'ö';\n`);
-    const document = await vscode.workspace.openTextDocument(uriOf("linkspan", review, path));
-    assert.deepEqual([document.getText(), document.languageId], ["const a = 'ö';\n", "typescript"]);
+    for (const [name, value] of [["files.encoding", "iso88591"], ["files.autoGuessEncoding", true]] as const) {
+      const restore = await setting(name, value);
+      const path = file("shown.ts", "const a = 1;\n");
+      const { review } = await show(path, "const a = 'ä';\n", "const a = 'ö';\n");
+      assert.equal(await read(BASE, review, path), `${BOM}const a = 'ä';\n`);
+      assert.equal(await read(PROPOSED, review, path), `${BOM}const a = 'ö';\n`);
+      const document = await vscode.workspace.openTextDocument(uriOf(PROPOSED, review, path));
+      assert.deepEqual([document.getText(), document.languageId], ["const a = 'ö';\n", "typescript"]);
+      await hide(review);
+      await restore();
+    }
+  });
+
+  it("has a byte order mark only where VS Code would misread the text without it", async () => {
+    const path = file("plain.txt", "a\n");
+    for (const text of ["ö\n", `${BOM}ö\n`, "a\0b\n"]) {
+      const { review } = await show(path, "a\n", text);
+      const wanted = text === "ö\n" ? text : BOM + text;
+      assert.equal(await read(PROPOSED, review, path), wanted);
+      await hide(review);
+      await until("its tab is closed", () => tabOf(path) === undefined || undefined);
+    }
+  });
+
+  it("shows the file itself on the left while it has the text of the base", async () => {
+    const path = file("left.txt", "a\n");
+    const { review } = await show(path, "a\n", "b\n");
+    const tab = await until("its tab is open", () => tabOf(path));
+    assert.equal(leftOf(tab), vscode.Uri.file(path).toString());
+    const other = await show(file("other.txt", "changed\n"), "a\n", "b\n");
+    const base = uriOf(BASE, other.review, other.path).toString();
+    await until("its tab is open", () => leftOf(tabOf(other.path)) === base || undefined);
+    await hide(other.review);
+    // The user changes the file: the left side stays what the agent saw.
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.file(path));
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(document.uri, at(0, 0), "mine ");
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    const own = uriOf(BASE, review, path).toString();
+    await until("the left side is the base", () => leftOf(tabOf(path)) === own || undefined);
+    await until("there is one tab", () => tabsOf(path).length === 1 || undefined);
+    assert.equal(await read(BASE, review, path), "a\n");
     await hide(review);
+  });
+
+  it("shows each of two changes of one file in a document of its own", async () => {
+    const path = file("again.txt", "a\n");
+    const first = await show(path, "a\n", "b\n");
+    await until("its tab is open", () => tabOf(path));
+    const second = await show(path, "a\n", "c\n");
+    await until("both tabs are open", () => tabsOf(path).length === 2 || undefined);
+    const texts = [await read(PROPOSED, first.review, path), await read(PROPOSED, second.review, path)];
+    assert.deepEqual(texts, ["b\n", "c\n"]);
+    await hide(first.review);
+    await hide(second.review);
+    await until("both tabs are closed", () => tabOf(path) === undefined || undefined);
   });
 
   it("opens a diff without taking the focus, and closes it with the review", async () => {
@@ -58,19 +109,27 @@ export function reviews(): void {
     await vscode.window.showTextDocument(mine);
     const path = file("diff.txt", "a\n");
     const { review } = await show(path, "a\n", "b\n");
-    const tab = await until("its tab is open", () => tabOf(review, path));
+    const tab = await until("its tab is open", () => tabOf(path));
     assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, mine.uri.fsPath);
     assert.match(tab.label, /diff\.txt/);
     assert.match(tab.label, /Test agent/);
     await hide(review);
-    await until("its tab is closed", () => tabOf(review, path) === undefined || undefined);
+    await until("its tab is closed", () => tabOf(path) === undefined || undefined);
+  });
+
+  it("leaves no tab of a change that is closed before its tab is there", async () => {
+    const path = file("gone.txt", "a\n");
+    const { review } = await show(path, "a\n", "b\n");
+    await hide(review);
+    await pause(1_500);
+    assert.equal(tabOf(path), undefined);
   });
 
   it("shows a newer revision in the same tab", async () => {
     const path = file("newer.txt", "a\n");
     const first = await show(path, "a\n", "b\n");
-    await until("its tab is open", () => tabOf(first.review, path));
-    const document = await vscode.workspace.openTextDocument(uriOf("linkspan", first.review, path));
+    await until("its tab is open", () => tabOf(path));
+    const document = await vscode.workspace.openTextDocument(uriOf(PROPOSED, first.review, path));
     await request("review/show", { ...first, revision: 2, proposed: "c\n" });
     await until("the new text is shown", () => document.getText() === "c\n" || undefined);
     await hide(first.review);
@@ -79,18 +138,18 @@ export function reviews(): void {
   it("does not allow writing the base", async () => {
     const path = file("base.txt", "a\n");
     const { review } = await show(path, "a\n", "b\n");
-    const base = uriOf("linkspan-base", review, path);
+    const base = uriOf(BASE, review, path);
     const refused = { code: "NoPermissions" };
     await assert.rejects(async () => vscode.workspace.fs.writeFile(base, Buffer.from("mine")), refused);
-    assert.equal(await read("linkspan-base", review, path), `${BOM}a\n`);
-    await assert.rejects(async () => vscode.workspace.fs.delete(uriOf("linkspan", review, path)), refused);
+    assert.equal(await read(BASE, review, path), "a\n");
+    await assert.rejects(async () => vscode.workspace.fs.delete(uriOf(PROPOSED, review, path)), refused);
     await hide(review);
   });
 
   it("fails to save a text that the hub rejects", async () => {
     const path = file("untaken.txt", "a\n");
     const { review } = await show(path, "a\n", "b\n");
-    const proposed = uriOf("linkspan", review, path);
+    const proposed = uriOf(PROPOSED, review, path);
     // The hub does not know this review.
     const document = await vscode.workspace.openTextDocument(proposed);
     const edit = new vscode.WorkspaceEdit();
@@ -98,22 +157,22 @@ export function reviews(): void {
     assert.ok(await vscode.workspace.applyEdit(edit));
     assert.equal(await document.save(), false);
     assert.equal(document.isDirty, true);
-    assert.equal(await read("linkspan", review, path), `${BOM}b\n`);
+    assert.equal(await read(PROPOSED, review, path), "b\n");
     await hide(review);
   });
 
   it("keeps unsaved text when the review is closed", async () => {
     const path = file("typed.txt", "a\n");
     const { review } = await show(path, "a\n", "b\n");
-    const tab = await until("its tab is open", () => tabOf(review, path));
-    await vscode.window.showTextDocument(uriOf("linkspan", review, path), { viewColumn: tab.group.viewColumn });
+    const tab = await until("its tab is open", () => tabOf(path));
+    await vscode.window.showTextDocument(uriOf(PROPOSED, review, path), { viewColumn: tab.group.viewColumn });
     const edit = new vscode.WorkspaceEdit();
-    edit.insert(uriOf("linkspan", review, path), at(0, 0), "mine ");
+    edit.insert(uriOf(PROPOSED, review, path), at(0, 0), "mine ");
     assert.ok(await vscode.workspace.applyEdit(edit));
     await hide(review);
     await pause(500);
-    assert.equal(tabOf(review, path)?.isDirty, true);
-    const isProposed = ({ uri }: vscode.TextDocument) => uri.toString() === uriOf("linkspan", review, path).toString();
+    assert.equal(tabOf(path)?.isDirty, true);
+    const isProposed = ({ uri }: vscode.TextDocument) => uri.toString() === uriOf(PROPOSED, review, path).toString();
     assert.equal(vscode.workspace.textDocuments.find(isProposed)?.getText(), "mine b\n");
   });
 
@@ -127,21 +186,32 @@ export function reviews(): void {
 
   it("has no file for a review that the hub does not know", async () => {
     const path = file("unknown.txt", "a\n");
-    await assert.rejects(read("linkspan", "r999", path), { code: "FileNotFound" });
-    await assert.rejects(async () => vscode.workspace.fs.stat(uriOf("linkspan-base", "r999", path)));
+    await assert.rejects(read(PROPOSED, "r999", path), { code: "FileNotFound" });
+    await assert.rejects(async () => vscode.workspace.fs.stat(uriOf(BASE, "r999", path)));
   });
 }
 
 function uriOf(scheme: string, review: string, path: string): vscode.Uri {
-  return vscode.Uri.from({ scheme, path: `/${review}${path}` });
+  const shown = vscode.workspace.asRelativePath(vscode.Uri.file(path), true).replace(/^\/*/, "/");
+  return vscode.Uri.from({ scheme, path: shown, query: review });
 }
 
 async function read(scheme: string, review: string, path: string): Promise<string> {
   return Buffer.from(await vscode.workspace.fs.readFile(uriOf(scheme, review, path))).toString("utf8");
 }
 
-function tabOf(review: string, path: string): vscode.Tab | undefined {
-  const wanted = uriOf("linkspan", review, path).toString();
+function tabOf(path: string): vscode.Tab | undefined {
+  return tabsOf(path)[0];
+}
+
+/** Those of all reviews of a file. */
+function tabsOf(path: string): vscode.Tab[] {
+  const wanted = uriOf(PROPOSED, "", path);
   const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  return tabs.find(({ input }) => input instanceof vscode.TabInputTextDiff && input.modified.toString() === wanted);
+  const isWanted = ({ scheme, path: shown }: vscode.Uri): boolean => scheme === wanted.scheme && shown === wanted.path;
+  return tabs.filter(({ input }) => input instanceof vscode.TabInputTextDiff && isWanted(input.modified));
+}
+
+function leftOf(tab: vscode.Tab | undefined): string | undefined {
+  return tab?.input instanceof vscode.TabInputTextDiff ? tab.input.original.toString() : undefined;
 }

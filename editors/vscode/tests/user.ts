@@ -11,7 +11,7 @@ export function user(): void {
   }
 
   it("prompts, and withdraws the prompt, without waiting for the user", async () => {
-    const question = { ask: "q-in-host", question: "May it?", detail: "rm -r build" };
+    const question = { ask: "q-in-host", question: "May it?", detail: "rm -r build", labels: [] };
     const options = ["allowOnce", "allowSession", "allowAlways", "deny"] as const;
     assert.equal(await soon(request("user/ask", { ...question, options: [...options] })), null);
     assert.equal(await soon(request("user/ask", { ...question, options: [...options] })), null);

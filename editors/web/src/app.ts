@@ -9,7 +9,7 @@
 // chat/        conversations with agents, bundled apart as `/chat.js`; the page imports `chat_tab.ts` and `review_cards.ts`
 // diff/        the diff itself, bundled apart as `/diff.js`; imported only as types from `diff/view.ts`
 
-import type { HubEvent, HubHelloResult, WindowStatus } from "../../protocol";
+import type { HubEvent, HubHelloResult, ReviewOrigin, WindowStatus } from "../../protocol";
 import { ChatTab } from "./chat/chat_tab";
 import { ReviewCards } from "./chat/review_cards";
 import { NewReviewNotice } from "./list/new_review_notice";
@@ -58,8 +58,12 @@ const views = new Views((view) => {
   history.show(view === "history");
   chat.show(view === "chat");
 });
-const history = new History(connection, fileNames, notices);
-const stage: ReviewArea = new ReviewArea({ reviews, fileNames, connection, deciding, notices }, views);
+const history = new History(connection, fileNames, notices, (origin) => openConversation(origin));
+const openConversation = ({ chat: id, item }: ReviewOrigin): void => {
+  views.show("chat");
+  void chat.openAt(id, item);
+};
+const stage: ReviewArea = new ReviewArea({ reviews, fileNames, connection, deciding, notices, openConversation }, views);
 const cards: ReviewCards = new ReviewCards({
   ...{ reviews, fileNames, connection, deciding, notices },
   release: (entry) => stage.release(entry),

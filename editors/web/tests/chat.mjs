@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { bundled } from "./bundled.mjs";
 
 const {
-  EMPTY, listed, opened, applied, pathsOf, reviewsOf, parseBlocks, parseAppended, parseInline, readable, output, find, toMarkdown,
-  exportName, mentionAt, matching, chosen, usageText,
+  EMPTY, listed, opened, older, applied, pathsOf, reviewsOf, parseBlocks, parseAppended, parseInline, readable, output, find, toMarkdown,
+  exportName, mentionAt, matching, candidates, chosen, usageText,
 } = await bundled(`
   export * from "./src/chat/model.ts";
   export * from "./src/chat/markdown.ts";
@@ -36,7 +36,7 @@ const agent = (text) => ({ kind: "agent", text });
 const update = (change, chat = "t1") => ({ chat, change });
 
 test("updates change one item and leave the state before as it was", () => {
-  const before = opened(EMPTY, { summary: summary("t1"), items: [agent("one")] });
+  const before = opened(EMPTY, { summary: summary("t1"), first: 0, items: [agent("one")] });
   const { model, touched } = applied(before, update({ kind: "text", index: 0, text: " two" }));
   assert.deepEqual(touched, { kind: "text", index: 0 });
   assert.equal(model.open.get("t1").items[0].text, "one two");
@@ -54,13 +54,40 @@ test("an update that does not fit makes the conversation stale until it is opene
     { kind: "text", index: 3, text: "x" },
     { kind: "text", index: 1, text: "x" },
   ]) {
-    const before = opened(EMPTY, { summary: summary("t1"), items: [agent("one"), { kind: "notice", text: "n", isError: false }] });
+    const before = opened(EMPTY, { summary: summary("t1"), first: 0, items: [agent("one"), { kind: "notice", text: "n", isError: false }] });
     const { model, touched } = applied(before, update(change));
     assert.equal(touched.kind, "stale", JSON.stringify(change));
     assert.equal(applied(model, update({ kind: "text", index: 0, text: "x" })).touched.kind, "nothing");
-    const again = opened(model, { summary: summary("t1"), items: [agent("all")] });
+    const again = opened(model, { summary: summary("t1"), first: 0, items: [agent("all")] });
     assert.equal(applied(again, update({ kind: "text", index: 0, text: "!" })).model.open.get("t1").items[0].text, "all!");
   }
+});
+
+test("older items come before those that are known, and places count from the first item of all", () => {
+  const before = opened(EMPTY, { summary: summary("t1"), first: 2, items: [agent("two"), agent("three")] });
+  const { model, touched } = applied(before, update({ kind: "text", index: 3, text: "!" }));
+  assert.deepEqual(touched, { kind: "text", index: 3 });
+  assert.deepEqual(model.open.get("t1").items.map(({ text }) => text), ["two", "three!"]);
+  for (const change of [{ kind: "text", index: 1, text: "x" }, { kind: "item", index: 0, item: agent("x") }]) {
+    assert.equal(applied(model, update(change)).touched.kind, "nothing", "it is requested when it is needed");
+  }
+  assert.deepEqual(applied(model, update({ kind: "item", index: 4, item: agent("four") })).touched, { kind: "item", index: 4, isNew: true });
+  assert.equal(applied(model, update({ kind: "item", index: 5, item: agent("five") })).touched.kind, "stale");
+  const all = older(model, "t1", { first: 0, items: [agent("zero"), agent("one")] });
+  assert.deepEqual(all.open.get("t1").items.map(({ text }) => text), ["zero", "one", "two", "three!"]);
+  assert.equal(all.open.get("t1").first, 0);
+  assert.equal(older(all, "t1", { first: 0, items: [agent("zero")] }), all, "a page that came twice");
+  assert.equal(older(model, "t1", { first: 0, items: [agent("zero")] }), model, "a page with a gap");
+});
+
+test("an @ may mean the selection, files and symbols, in this order", () => {
+  const selection = { path: "/w/a.rs", firstLine: 3, lastLine: 9 };
+  const symbols = [{ name: "select", path: "/w/b.rs", firstLine: 1, lastLine: 4 }];
+  const found = candidates({ paths: ["/w/selector.rs", "/w/other.rs"], selection, symbols }, "Sel");
+  assert.deepEqual(found.map(({ name, where }) => [name, where]), [["selection", "/w/a.rs:3-9"], ["selector.rs", "/w/selector.rs"], ["select", "/w/b.rs:1-4"]]);
+  assert.deepEqual(found[0].attachment, selection);
+  assert.deepEqual(found[2].attachment, { path: "/w/b.rs", firstLine: 1, lastLine: 4 });
+  assert.deepEqual(candidates({ paths: ["/w/x.rs"], selection }, "x").map(({ name }) => name), ["x.rs"]);
 });
 
 test("unknown changes and conversations that are not open are passed over", () => {
@@ -75,7 +102,7 @@ test("the conversation that changed last comes first, and a forgotten one is gon
   assert.deepEqual(model.chats.map(({ chat }) => chat), ["t2", "t1"]);
   model = applied(model, update({ kind: "summary", summary: summary("t1", { changedMs: 9 }) })).model;
   assert.deepEqual(model.chats.map(({ chat }) => chat), ["t1", "t2"]);
-  model = opened(model, { summary: summary("t1"), items: [] });
+  model = opened(model, { summary: summary("t1"), first: 0, items: [] });
   const { model: after, touched } = applied(model, update({ kind: "forgotten" }));
   assert.equal(touched.kind, "forgotten");
   assert.deepEqual(after.chats.map(({ chat }) => chat), ["t2"]);
@@ -84,7 +111,7 @@ test("the conversation that changed last comes first, and a forgotten one is gon
 
 test("any order of updates gives the same as opening the conversation afterwards", () => {
   for (let round = 0; round < 300; round++) {
-    let model = opened(EMPTY, { summary: summary("t1"), items: [] });
+    let model = opened(EMPTY, { summary: summary("t1"), first: 0, items: [] });
     const truth = [];
     for (let step = 0; step < 30; step++) {
       const index = below(truth.length + 1);
@@ -183,6 +210,19 @@ test("markup in a text stays text", () => {
     assert.equal(block.kind, "paragraph");
     assert.equal(words(parseInline(block.text)), source);
   }
+});
+
+test("a long text of plain words takes no longer for each of them", () => {
+  for (const piece of ["h ", "x\n"]) {
+    const begun = performance.now();
+    parseInline(piece.repeat(150_000));
+    const tookMs = performance.now() - begun;
+    assert.ok(tookMs < 2_000, `${JSON.stringify(piece)} took ${tookMs} ms`);
+  }
+});
+
+test("an address begins where a word does", () => {
+  assert.deepEqual(addresses(parseInline("see http://a.org, (http://b.org) and xhttp://c.org")), ["http://a.org/", "http://b.org/"]);
 });
 
 test("no text takes long, however it is made", () => {

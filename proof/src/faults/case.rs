@@ -79,7 +79,7 @@ const EXCLUSIONS: &[Exclusion] = &[
         case.dialect == Dialect::Clio && case.kind == ChangeKind::New
     }),
     ("the dialect cannot express changes that belong together", |case| {
-        case.kind == ChangeKind::Set && !matches!(case.dialect, Dialect::Ppxai | Dialect::Own)
+        case.kind == ChangeKind::Set && !matches!(case.dialect, Dialect::Ppxai | Dialect::Own | Dialect::Acp)
     }),
     (
         "a Gemini CLI that is restarted is another session with its own requests; stop and cut are covered",
@@ -88,6 +88,18 @@ const EXCLUSIONS: &[Exclusion] = &[
             case.dialect == Dialect::Gemini
                 && (case.party, case.fault) == (Party::Agent, Fault::Kill)
                 && underway
+        },
+    ),
+    (
+        "a hosted agent that is gone has lost its answer with its turn; what it can still be told is covered",
+        |case| {
+            case.dialect == Dialect::Acp
+                && matches!(
+                    (case.party, case.fault),
+                    (Party::Agent, Fault::Kill) | (Party::Agent | Party::Hub, Fault::Cut)
+                )
+                && (Step::Decided..=Step::Written).contains(&case.step)
+                && !(case.kind == ChangeKind::Change && case.buffer == Buffer::Unsaved && case.is_accepted())
         },
     ),
 ];

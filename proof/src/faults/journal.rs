@@ -46,7 +46,11 @@ pub(super) fn said(world: &World) -> String {
 
 /// One record for each file, decided as the user did; written once, if the hub writes it. An agent that listens on a
 /// stream withdraws its older request when it sends it again: that is recorded too, without a decision.
-pub(super) fn is_as_decided(world: &World, files: &[ReviewedFile], hub_writes: bool) {
+pub(super) fn is_as_decided(
+    world: &World,
+    files: &[ReviewedFile],
+    hub_writes: impl Fn(&ReviewedFile) -> bool,
+) {
     let mut rows = reviews(world);
     rows.retain(|row| row.verdict.as_deref() != Some("withdrawn") || row.writes > 0);
     assert_eq!(rows.len(), files.len(), "one change, one record: {rows:#?}");
@@ -55,7 +59,7 @@ pub(super) fn is_as_decided(world: &World, files: &[ReviewedFile], hub_writes: b
         let row = row.unwrap_or_else(|| panic!("no record of {}: {rows:#?}", file.wanted.path));
         let verdict = if file.accepts { "accepted" } else { "rejected" };
         assert_eq!(row.verdict.as_deref(), Some(verdict), "{row:?}");
-        assert_eq!(row.writes, i64::from(file.accepts && hub_writes), "written once: {row:?}");
+        assert_eq!(row.writes, i64::from(file.accepts && hub_writes(file)), "written once: {row:?}");
     }
     // The hub records the delivery a moment after the agent has the outcome.
     let afresh = |row: &Row| files.iter().any(|one| one.on_new_connection && one.wanted.path == row.path);

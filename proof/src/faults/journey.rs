@@ -111,6 +111,7 @@ impl Journey {
         let open = self.fixture.files.iter_mut().filter(|file| !file.confirmed);
         for file in open.take(count) {
             let until = Instant::now() + DEADLINE;
+            let sent_before = file.decision_sent;
             while !file.confirmed {
                 assert!(Instant::now() < until, "the decision is never taken: {file:?}");
                 let answer = decide_shown(&mut self.fixture.editor, file);
@@ -118,6 +119,12 @@ impl Journey {
                 if matches!(answer, Some(api::ReviewDecidedResult::Refused { can_write_here: true, .. })) {
                     let (dialect, party) = (self.case.dialect, self.case.party);
                     assert!(dialect.agent_writes() && party == Party::Agent, "refused, and its agent waits");
+                    break;
+                }
+                // What a hosted agent asked for is withdrawn with its process: the user decides when it asks again.
+                let is_withdrawn = matches!(answer, Some(api::ReviewDecidedResult::NotPending) | None);
+                if is_withdrawn && self.case.dialect == Dialect::Acp && self.case.party == Party::Agent {
+                    file.decision_sent = sent_before;
                     break;
                 }
             }
@@ -304,14 +311,20 @@ impl Journey {
             windows.any(|window| window["port"] == port && window["attached"] == true).then_some(())
         });
         assert_eq!(world.reviews().len(), 0, "a review is still pending");
-        let agent_writes = self.case.dialect.agent_writes();
         for file in &self.fixture.files {
+            let agent_writes = self.agent_writes(file);
             file.is_as_decided(&self.fixture.editor, agent_writes);
             let by_the_editor = file.is_open() && file.accepts && !agent_writes;
             let applied = self.fixture.applied(&file.wanted.path);
             assert_eq!(applied, usize::from(by_the_editor), "how often an editor changed {file:?}");
         }
-        journal::is_as_decided(world, &self.fixture.files, !agent_writes);
+        journal::is_as_decided(world, &self.fixture.files, |file| !self.agent_writes(file));
+    }
+
+    /// A hosted agent that hears a no is told that the hub has written it.
+    fn agent_writes(&self, file: &ReviewedFile) -> bool {
+        let told_no = matches!(file.outcome, Some(ProposalOutcome::Accepted { text: None, .. }));
+        self.case.dialect.agent_writes() && !(self.case.dialect == Dialect::Acp && told_no)
     }
 
     /// Everyone disconnects. The world checks what is left when it is dropped.

@@ -8,6 +8,7 @@ mod endpoint;
 mod fixture;
 mod floods;
 mod frames;
+mod hosted_agents;
 mod leaks;
 mod malformed_requests;
 mod memory;
@@ -117,6 +118,7 @@ fn attacks() -> Vec<Attack> {
         races::attacks(),
         leaks::attacks(),
         floods::attacks(),
+        hosted_agents::attacks(),
         timing::attacks(),
         tokens::attacks(),
         origins::attacks(),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::journal::Job;
 use super::simulation::{SimEvent, Simulation};
-use super::wire::{ToPeer, WireId};
+use super::wire::{Peer, ToPeer, WireId};
 
 impl Simulation {
     pub(super) fn carry_out(&mut self, actions: Vec<Action>) {
@@ -74,10 +74,19 @@ impl Simulation {
                     let (life, delay) = (self.hub.life, self.delay());
                     self.later(delay, SimEvent::WriteDisk(life, review, replacement));
                 }
-                Action::Record { review, step, by, size } => {
+                Action::Record { review, step, by, size, origin } => {
                     self.count("records");
+                    if let Some(origin) = &origin {
+                        self.belongs_to(review.id, &origin.chat);
+                    }
                     self.record_asked(&review, step);
-                    self.hand_in(Job::Review(Box::new(ReviewRecord { review: *review, step, by, size })));
+                    self.hand_in(Job::Review(Box::new(ReviewRecord {
+                        review: *review,
+                        step,
+                        by,
+                        size,
+                        origin,
+                    })));
                 }
                 Action::ReadHistory { ticket, query } => self.hand_in(Job::Ask(ticket, query)),
                 Action::BeginUndo { ticket, change } => {
@@ -93,6 +102,13 @@ impl Simulation {
                     self.undo_ends(undo, done);
                     self.hand_in(Job::EndUndo { undo, done, mode });
                 }
+                Action::StartChild { agent, peer } => self.process_starts(agent, &peer),
+                Action::RecordChat { record } => self.hand_in(Job::Chat(Box::new(record))),
+                Action::ReadChat { ticket, chat, places, most_bytes } => {
+                    self.count("reads of conversations");
+                    self.hand_in(Job::ReadChat { ticket, chat, places, most_bytes });
+                }
+                Action::ForgetChat { chat } => self.hand_in(Job::ForgetChat(chat)),
                 Action::RememberWindow { window } => self.hand_in(Job::Window(Box::new(window))),
                 Action::ServePpxaiPort { .. } => self.finds_out(Event::PpxaiPortServed { open: false }),
                 Action::Publish { to, body } => self.publishes(to, &body),
@@ -147,7 +163,10 @@ impl Simulation {
     pub(super) fn says(&mut self, wire: WireId, body: &[u8]) {
         self.trace.mix(body);
         let frame: Value = serde_json::from_slice(body).expect("the hub sends JSON");
-        self.hub_says(wire, &frame);
+        match self.wires[wire.0].peer {
+            Peer::Process(_) => self.process_is_told(wire, &frame),
+            _ => self.hub_says(wire, &frame),
+        }
         self.send_to_peer(wire, ToPeer::Frame(frame));
     }
 

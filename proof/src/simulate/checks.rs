@@ -2,6 +2,7 @@
 
 /// A check that never looks at anything proves nothing.
 pub(super) const CHECKS: &[&str] = &[
+    "1: a hosted agent writes what was decided as it proposed, and the hub nothing of that",
     "1: each decision is applied once, by one party",
     "1: each undo is applied once",
     "1: no edit by place is made twice",
@@ -27,6 +28,7 @@ pub(super) const CHECKS: &[&str] = &[
     "3: the parts of a set are told together, each once",
     "3: watchers hear of each record once, as it is made",
     "3: what counts as delivered has arrived",
+    "3: what is accepted of a hosted agent is written, or it was told to write it",
     "3: an undo that is reported as done is done",
     "4: a byte order mark stays, no matter who writes",
     "5: no file is written under text known to be unsaved",
@@ -37,8 +39,10 @@ pub(super) const CHECKS: &[&str] = &[
     "7: each request is answered at most once",
     "7: no question is left on a screen",
     "7: no one waits in the end",
+    "7: nothing of a turn that ended waits for a decision",
     "8: watchers see each agent come once, and leave once",
     "8: who is called connected is",
+    "9: each remark to a hosted agent is told, once",
     "nothing is left behind",
 ];
 
@@ -54,6 +58,8 @@ pub(super) const HAPPENINGS: &[&str] = &[
     "clock jumps",
     "commands run",
     "connections cut",
+    "conversations closed",
+    "conversations forgotten",
     "decisions asked for again",
     "decisions heard on a stream",
     "decisions that came second",
@@ -68,6 +74,8 @@ pub(super) const HAPPENINGS: &[&str] = &[
     "failures of the journal",
     "files given back by undos",
     "hooks that ended with a question",
+    "hosted agents killed",
+    "hosted agents that ignore a cancel",
     "HTTP connections that ended in good order",
     "hub crashes",
     "hubs stopped",
@@ -85,9 +93,11 @@ pub(super) const HAPPENINGS: &[&str] = &[
     "sets told",
     "streams closed by their agents",
     "streams that say which outcomes were received",
+    "turns cancelled by the user",
     "undos done",
     "undos refused",
     "unsaved texts typed",
     "watchers",
+    "writes of hosted agents",
     "writes to disk",
 ];

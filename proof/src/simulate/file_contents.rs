@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use linkspan_review::{Digest, Review, ReviewEnd, ReviewId, Step, Writer, decode};
 use serde_json::Value;
 
+use super::conversations::is_hosted;
 use super::promises::{Durable, is_written_by_hub};
 use super::simulation::Simulation;
 
@@ -73,7 +74,7 @@ impl Simulation {
         self.promises.look("4: a byte order mark stays, no matter who writes", result);
     }
 
-    fn has_held(&self, path: &Path, bytes: &[u8], since: u64) -> bool {
+    pub(super) fn has_held(&self, path: &Path, bytes: &[u8], since: u64) -> bool {
         let until = self.promises.file_contents.held.get(&(path.to_owned(), Digest::of(bytes)));
         self.disk.get(path).is_some_and(|now| now == bytes) || until.is_some_and(|until| *until >= since)
     }
@@ -136,7 +137,8 @@ impl Simulation {
         let allowed = words.into_iter().any(|word| word.write_here);
         let other =
             review.writer == Writer::AgentAsProposed && Digest::of(&accepted.bytes) != review.original;
-        let result = match allowed || other {
+        // It hears a no first.
+        let result = match allowed || other || is_hosted(review) {
             true => Ok(()),
             false => {
                 Err(format!("{} is written for its agent, but the user did not ask for that", review.id))
@@ -156,6 +158,10 @@ impl Simulation {
             };
             let Some(accepted) = durable.accepted() else { continue };
             let review = &durable.review;
+            // Of a set, only after the last decision.
+            if is_hosted(review) {
+                continue;
+            }
             let decided = self.decision(id).map_or(durable.at, |decision| decision.at);
             let applied = self.promises.applied.get(&id).is_some_and(|times| *times > 0);
             // The document may have held it before, with the file's own line endings.

@@ -8,6 +8,7 @@ use linkspan_hub::core::{ConnectionId, Event};
 use linkspan_review::{AgentId, WindowId};
 
 use super::exchanges::Exchanges;
+use super::hosted::table;
 use super::journal::{Durable, Job, SimJournal};
 use super::simulation::{SimEvent, Simulation};
 use super::streams::Streams;
@@ -94,6 +95,7 @@ impl Simulation {
         self.trace.tell(self.now, || format!("a hub starts with {} reviews", remembered.reviews.len()));
         let life = format!("life{}", self.hub.life);
         let (harness, actions) = CoreHarness::start(&life, self.now, remembered);
+        let harness = CoreHarness { hosted_agents: Ok(table()), ..harness };
         self.hub.harness = Some(harness);
         self.carry_out(actions);
     }
@@ -181,7 +183,9 @@ impl Simulation {
         match (name, what) {
             (PeerName::Agent(agent), ToHub::Text(text)) => {
                 self.trace.mix(text.as_bytes());
-                self.call_arrives(id, &text);
+                if !matches!(peer, Peer::Process(_)) {
+                    self.call_arrives(id, &text);
+                }
                 match self.asks_by_exchanges(peer) {
                     true => self.asked_by_exchange(agent, id, text),
                     false => self.hub_event(Event::AgentFrame { agent, text, exchange: None }),
@@ -197,6 +201,10 @@ impl Simulation {
                 }
                 self.over_for_hub(id);
                 self.hub.agents.remove(&agent);
+                if matches!(peer, Peer::Process(_)) {
+                    let why = "it ended".to_owned();
+                    return self.hub_event(Event::ChildEnded { agent, why });
+                }
                 self.hub_event(Event::AgentClosed { agent, said_goodbye: false });
             }
             (PeerName::Local(connection), ToHub::Text(text)) => {

@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::mpsc;
 
 use linkspan_hub::core::contract::{
-    ChangeSelector, HistoryAnswer, HistoryQuery, RecordedChange, RememberedState, RememberedWindow,
-    ReviewRecord,
+    ChangeSelector, ChatItemsRead, ChatRecord, HistoryAnswer, HistoryQuery, RecordedChange, RememberedState,
+    RememberedWindow, ReviewRecord,
 };
 use linkspan_hub::core::{Event, Ticket};
 use linkspan_hub::journal::{Journal, JournalReply, Retention};
@@ -19,6 +20,9 @@ pub(super) enum Job {
     Review(Box<ReviewRecord>),
     Window(Box<RememberedWindow>),
     OnDisk(ReviewId),
+    Chat(Box<ChatRecord>),
+    ForgetChat(u64),
+    ReadChat { ticket: Ticket, chat: u64, places: Range<u32>, most_bytes: usize },
     Ask(Ticket, HistoryQuery),
     BeginUndo(Ticket, Box<RecordedChange>),
     EndUndo { undo: ChangeId, done: bool, mode: Option<u32> },
@@ -104,6 +108,11 @@ impl SimJournal {
                     let result = if fails { Err(full()) } else { self.answer(ticket, question) };
                     events.push(Event::HistoryRead { ticket, result });
                 }
+                Job::ReadChat { ticket, chat, places, most_bytes } => {
+                    let result =
+                        if fails { Err(full()) } else { self.read_chat(ticket, chat, places, most_bytes) };
+                    events.push(Event::ChatRead { ticket, result });
+                }
                 Job::BeginUndo(ticket, change) => {
                     let result = if fails { Err(full()) } else { self.begin_undo(ticket, &change) };
                     if let Ok((_, id)) = result {
@@ -117,8 +126,9 @@ impl SimJournal {
                 }
                 // Nobody hears of it: the next hub looks at the file.
                 Job::EndUndo { .. } => {}
+                // Nobody hears of it, either: only a hub that is killed then loses it.
                 Job::OnDisk(_) if fails => {}
-                Job::OnDisk(_) => self.durable.push(job),
+                Job::OnDisk(_) | Job::Chat(_) | Job::ForgetChat(_) => self.durable.push(job),
             }
         }
         (events, kept)
@@ -145,7 +155,9 @@ impl SimJournal {
                 }
                 Job::EndUndo { undo, done, mode } => journal.end_undo(undo, done, mode),
                 Job::OnDisk(review) => journal.record_on_disk(review),
-                Job::Ask(..) | Job::BeginUndo(..) => {}
+                Job::Chat(record) => journal.record_chat(*record),
+                Job::ForgetChat(chat) => journal.forget_chat(chat),
+                Job::Ask(..) | Job::BeginUndo(..) | Job::ReadChat { .. } => {}
             }
         }
         for recorded in heard.iter().take(answers) {
@@ -153,7 +165,10 @@ impl SimJournal {
                 JournalReply::Review { result, .. } | JournalReply::Window { result, .. } => {
                     result.expect("memory takes every record");
                 }
-                JournalReply::History { .. } | JournalReply::UndoBegun { .. } => {}
+                JournalReply::History { .. }
+                | JournalReply::UndoBegun { .. }
+                | JournalReply::Chat { .. }
+                | JournalReply::ChatsRemoved(_) => {}
             }
         }
         self.real.as_ref()
@@ -171,6 +186,22 @@ impl SimJournal {
             entries.sort_by_key(|entry| (number(&entry.review), entry.change.as_deref().and_then(number)));
         }
         result
+    }
+
+    fn read_chat(
+        &mut self,
+        ticket: Ticket,
+        chat: u64,
+        places: Range<u32>,
+        most_bytes: usize,
+    ) -> Result<ChatItemsRead, String> {
+        let closed = || "the journal is closed".to_owned();
+        let (journal, heard) = self.hand_over().ok_or_else(closed)?;
+        journal.read_chat(ticket, chat, places, most_bytes);
+        match heard.recv() {
+            Ok(JournalReply::Chat { result, .. }) => result,
+            _ => Err(closed()),
+        }
     }
 
     fn begin_undo(

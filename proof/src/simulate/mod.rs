@@ -4,12 +4,15 @@
 mod actions;
 mod agent;
 mod calls;
+mod chat_user;
 mod checks;
 mod command;
+mod conversations;
 mod disk;
 mod editor;
 mod exchanges;
 mod file_contents;
+mod hosted;
 mod hub;
 mod journal;
 mod lines;
@@ -83,6 +86,7 @@ fn live(seed: u64, telling: bool) -> SeedResult {
         while simulation.promises.broken.is_none() && simulation.now < until && simulation.step() {}
         simulation.look_for_unanswered();
         simulation.look_for_unasked();
+        simulation.look_at_conversations();
     }
     simulation.leaving = true;
     simulation.hub.left = false;
@@ -113,7 +117,8 @@ fn wanted(simulation: &Simulation) -> Vec<String> {
 }
 
 fn is_settled(simulation: &Simulation) -> bool {
-    simulation.agents.iter().all(|agent| agent.asks.iter().all(|ask| ask.state != AskState::Wanted))
+    simulation.processes_are_settled()
+        && simulation.agents.iter().all(|agent| agent.asks.iter().all(|ask| ask.state != AskState::Wanted))
 }
 
 pub(crate) fn run(args: &Args) -> Report {

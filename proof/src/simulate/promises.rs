@@ -8,6 +8,7 @@ use linkspan_review::{Digest, Review, ReviewEnd, ReviewId, Step, Writer, decode}
 
 use super::agent::{Ask, AskState, Part};
 use super::calls::Calls;
+use super::conversations::{Conversations, is_hosted};
 use super::file_contents::{FileContents, MARK};
 use super::messages::Received;
 use super::permissions::Permissions;
@@ -41,6 +42,7 @@ pub(super) struct Promises {
     unsaved_at_decision: BTreeMap<ReviewId, WireId>,
     pub(super) calls: Calls,
     pub(super) sets: Sets,
+    pub(super) conversations: Conversations,
     pub(super) undos: Undos,
     pub(super) consent: Permissions,
     pub(super) watched: WatcherLog,
@@ -287,6 +289,7 @@ impl Simulation {
         if step == Step::Decided {
             self.count("durable decisions");
         }
+        self.hosted_recorded(&review, step);
         let durable = Durable { at: self.now, step, review };
         self.promises.durable.entry(durable.review.id).or_default().push(durable);
     }
@@ -349,6 +352,10 @@ impl Simulation {
     }
 
     pub(super) fn applied(&mut self, id: ReviewId, by: &str) {
+        let hosted = self.promises.durable.get(&id).and_then(|known| known.last());
+        if hosted.is_some_and(|durable| is_hosted(&durable.review)) {
+            self.look_at_hosted_write(id);
+        }
         *self.promises.applied.entry(id).or_default() += 1;
         let (times, said) =
             (self.promises.applied[&id], self.promises.counted.get(&id).map_or(0, BTreeSet::len));

@@ -11,8 +11,10 @@ use linkspan_hub::core::{Event, Ticket};
 use linkspan_review::ReviewId;
 
 use super::agent::{Agent, HOOK, OWN_TOOL};
+use super::chat_user::ChatUser;
 use super::command::Command;
 use super::editor::Editor;
+use super::hosted::{Edit, SimProcess};
 use super::hub::Hub;
 use super::promises::Promises;
 use super::trace::{Trace, told};
@@ -36,6 +38,7 @@ pub(super) enum SimEvent {
     HubDies(u64),
     HubStarts,
     AgentWrites(usize, PathBuf, String),
+    ProcessWrites(usize, u64, Edit),
     Turn(Peer),
     OtherProgram,
 }
@@ -51,6 +54,9 @@ pub(super) struct Simulation {
     pub(super) wires: Vec<Wire>,
     pub(super) disk: BTreeMap<PathBuf, Vec<u8>>,
     pub(super) agents: Vec<Agent>,
+    /// Of hosted agents, also those that have ended.
+    pub(super) processes: Vec<SimProcess>,
+    pub(super) chat_users: Vec<ChatUser>,
     pub(super) editors: Vec<Editor>,
     pub(super) commands: Vec<Command>,
     pub(super) promises: Promises,
@@ -75,6 +81,8 @@ impl Simulation {
             wires: Vec::new(),
             disk: BTreeMap::new(),
             agents: Vec::new(),
+            processes: Vec::new(),
+            chat_users: (0..WINDOWS).map(|_| ChatUser::default()).collect(),
             editors: (0..WINDOWS).map(Editor::new).collect(),
             commands: (0..COMMANDS).map(|_| Command::default()).collect(),
             promises: Promises::default(),
@@ -83,6 +91,8 @@ impl Simulation {
             leaving: false,
             words: 0,
         };
+        // In some worlds, little else happens than what hosted agents do.
+        let agents = if world.chance.in_hundred(40) { 1 } else { DIALECTS.len() };
         for window in 0..WINDOWS {
             for (name, ending, mark, last) in [
                 ("lf", "\n", "", "\n"),
@@ -95,7 +105,8 @@ impl Simulation {
                 world.disk.insert(format!("/ws{window}/{name}.txt").into(), text.into_bytes());
             }
             world.later(0, SimEvent::Turn(Peer::Editor(window)));
-            for dialect in DIALECTS {
+            world.later(400, SimEvent::Turn(Peer::ChatUser(window)));
+            for dialect in DIALECTS.into_iter().take(agents) {
                 let number = world.agents.len();
                 world.agents.push(Agent::new(number, dialect, window));
                 world.later(50, SimEvent::Turn(Peer::Agent(number)));
@@ -207,6 +218,9 @@ impl Simulation {
             SimEvent::Turn(Peer::Agent(number)) => self.agent_turn(number),
             SimEvent::Turn(Peer::Editor(number)) => self.editor_turn(number),
             SimEvent::Turn(Peer::Command(number)) => self.command_turn(number),
+            SimEvent::Turn(Peer::Process(number)) => self.process_turn(number),
+            SimEvent::Turn(Peer::ChatUser(number)) => self.chat_user_turn(number),
+            SimEvent::ProcessWrites(number, id, edit) => self.process_writes(number, id, edit),
             SimEvent::OtherProgram => self.other_program(),
             // Of a life that is over.
             SimEvent::Edge(..)
@@ -295,12 +309,14 @@ impl Simulation {
             Peer::Agent(number) => self.agent_hears(number, id, what),
             Peer::Editor(number) => self.editor_hears(number, id, what),
             Peer::Command(number) => self.command_hears(number, id, what),
+            Peer::Process(number) => self.process_hears(number, what),
+            Peer::ChatUser(number) => self.chat_user_hears(number, id, what),
         }
     }
 
     fn cut_some(&mut self) {
         let open: Vec<WireId> =
-            (0..self.wires.len()).map(WireId).filter(|id| self.wires[id.0].is_whole()).collect();
+            (0..self.wires.len()).map(WireId).filter(|id| self.wires[id.0].can_be_cut()).collect();
         if open.is_empty() {
             return;
         }

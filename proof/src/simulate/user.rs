@@ -32,7 +32,7 @@ impl Simulation {
             0..45 => (json!({ "kind": "accept" }), Some(show.proposed.clone())),
             45..60 => {
                 self.count("verdicts: no");
-                (json!({ "kind": "reject", "reason": "not like that" }), None)
+                (json!({ "kind": "reject" }), None)
             }
             60..90 if !show.hunks.is_empty() => {
                 let ids: Vec<String> = show.hunks.iter().map(|hunk| hunk.id.clone()).collect();
@@ -55,8 +55,17 @@ impl Simulation {
         let write_here = self.chance.in_hundred(5);
         let (revision, new_file, base) = (show.revision, show.new_file, show.base.clone());
         let word = UserDecision { revision, new_file, base, wants, write_here };
+        let is_hosted = show.dialect == "acp";
+        let remark = is_hosted.then(|| self.remark());
+        let rejects = verdict["kind"] == "reject";
+        let mut decision = json!({ "verdict": verdict, "writeHere": write_here });
+        match remark {
+            Some(remark) if rejects => decision["verdict"]["reason"] = remark.into(),
+            Some(remark) => decision["comments"] = json!([{ "line": 1, "text": remark }]),
+            None if rejects => decision["verdict"]["reason"] = "not like that".into(),
+            None => {}
+        }
         self.promises.words.entry(review).or_default().push(word.clone());
-        let decision = json!({ "verdict": verdict, "writeHere": write_here });
         let params = json!({
             "review": show.review, "revision": revision, "digest": show.digest, "decision": decision,
         });

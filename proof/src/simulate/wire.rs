@@ -15,6 +15,9 @@ pub(super) enum Peer {
     Agent(usize),
     Editor(usize),
     Command(usize),
+    /// Of a hosted agent.
+    Process(usize),
+    ChatUser(usize),
 }
 
 /// Which door of the hub it leads to.
@@ -57,6 +60,11 @@ pub(super) struct Wire {
 }
 
 impl Wire {
+    /// A pipe ends only with one of its ends.
+    pub(super) fn can_be_cut(&self) -> bool {
+        self.is_whole() && !matches!(self.peer, Peer::Process(_))
+    }
+
     pub(super) fn is_whole(&self) -> bool {
         self.cut_at.is_none() && !self.over_for_hub && !self.over_for_peer
     }

@@ -40,11 +40,11 @@ impl Api for Messages {
             return (json!({ "input_tokens": 100 }).to_string(), "application/json");
         }
         let (block, stop) = match turn {
-            Turn::Says(text) => (json!({ "type": "text", "text": text }), "end_turn"),
             Turn::Calls { tool, input } => (
                 json!({ "type": "tool_use", "id": format!("toolu_{number}"), "name": tool, "input": input }),
                 "tool_use",
             ),
+            turn => (json!({ "type": "text", "text": turn.pieces().concat() }), "end_turn"),
         };
         let message = json!({
             "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": body["model"],
@@ -52,7 +52,7 @@ impl Api for Messages {
             "usage": { "input_tokens": 100, "output_tokens": 10 },
         });
         if body["stream"] == true {
-            (stream(message), "text/event-stream")
+            (stream(message, &turn.pieces()), "text/event-stream")
         } else {
             (message.to_string(), "application/json")
         }
@@ -83,31 +83,34 @@ fn said(message: &Value, block: &Value) -> Option<ModelText> {
     }
 }
 
-/// The same message as events.
-fn stream(mut message: Value) -> String {
+/// The same message as events, its text in pieces.
+fn stream(mut message: Value, pieces: &[&str]) -> String {
     let stop = message["stop_reason"].take();
     let mut block = message["content"].take()[0].take();
     message["content"] = json!([]);
-    let delta = if block["type"] == "tool_use" {
+    let deltas: Vec<Value> = if block["type"] == "tool_use" {
         let input = block["input"].take().to_string();
         block["input"] = json!({});
-        json!({ "type": "input_json_delta", "partial_json": input })
+        vec![json!({ "type": "input_json_delta", "partial_json": input })]
     } else {
-        let text = block["text"].take();
         block["text"] = json!("");
-        json!({ "type": "text_delta", "text": text })
+        pieces.iter().map(|text| json!({ "type": "text_delta", "text": text })).collect()
     };
-    let events = [
+    let mut events = vec![
         json!({ "type": "message_start", "message": message }),
         json!({ "type": "content_block_start", "index": 0, "content_block": block }),
-        json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
+    ];
+    events.extend(
+        deltas.iter().map(|delta| json!({ "type": "content_block_delta", "index": 0, "delta": delta })),
+    );
+    events.extend([
         json!({ "type": "content_block_stop", "index": 0 }),
         json!({
             "type": "message_delta", "delta": { "stop_reason": stop, "stop_sequence": null },
             "usage": { "output_tokens": 10 },
         }),
         json!({ "type": "message_stop" }),
-    ];
+    ]);
     let event = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
     events.iter().map(event).collect()
 }

@@ -15,7 +15,8 @@ impl Api for GenerateContent {
     fn is_conversation(&self, path: &str, body: &Value) -> bool {
         let tools = body["tools"].as_array().into_iter().flatten();
         let mut functions = tools.filter_map(|tool| tool["functionDeclarations"].as_array()).flatten();
-        !path.ends_with(":countTokens") && functions.any(|function| function["name"] == "replace")
+        !path.ends_with(":countTokens")
+            && functions.any(|function| function["name"] == "replace" || function["name"] == "edit_file")
     }
 
     fn results(&self, body: &Value) -> Vec<ToolResult> {
@@ -48,23 +49,34 @@ impl Api for GenerateContent {
         if path.ends_with(":countTokens") {
             return (json!({ "totalTokens": 100 }).to_string(), "application/json");
         }
-        let part = match turn {
-            Turn::Says(text) => json!({ "text": text }),
+        let mut parts: Vec<Value> = match turn {
             Turn::Calls { tool, input } => {
-                json!({ "functionCall": { "id": format!("call-{number}"), "name": tool, "args": input } })
+                vec![
+                    json!({ "functionCall": { "id": format!("call-{number}"), "name": tool, "args": input } }),
+                ]
             }
+            turn => turn.pieces().iter().map(|text| json!({ "text": text })).collect(),
         };
-        let message = json!({
-            "candidates": [{
-                "content": { "role": "model", "parts": [part] }, "finishReason": "STOP", "index": 0,
-            }],
-            "usageMetadata": { "promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110 },
-            "modelVersion": "a model of a test", "responseId": format!("answer-{number}"),
-        });
-        match path.ends_with(":streamGenerateContent") {
-            true => (format!("data: {message}\r\n\r\n"), "text/event-stream"),
-            false => (message.to_string(), "application/json"),
+        let last = parts.pop();
+        let message = |parts: &Value, end: Option<&str>| {
+            let mut candidate = json!({ "content": { "role": "model", "parts": parts }, "index": 0 });
+            if let Some(end) = end {
+                candidate["finishReason"] = json!(end);
+            }
+            json!({
+                "candidates": [candidate],
+                "usageMetadata": { "promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110 },
+                "modelVersion": "a model of a test", "responseId": format!("answer-{number}"),
+            })
+        };
+        if !path.ends_with(":streamGenerateContent") {
+            parts.extend(last);
+            return (message(&json!(parts), Some("STOP")).to_string(), "application/json");
         }
+        let messages = parts.iter().map(|part| message(&json!([part]), None));
+        let messages = messages.chain(last.map(|part| message(&json!([part]), Some("STOP"))));
+        let events: String = messages.map(|message| format!("data: {message}\r\n\r\n")).collect();
+        (events, "text/event-stream")
     }
 }
 

@@ -9,6 +9,8 @@ const LARGEST: usize = 64 * 1024 * 1024;
 pub(super) struct Request {
     pub(super) method: String,
     pub(super) target: String,
+    /// The header with the key.
+    pub(super) key: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
@@ -18,30 +20,44 @@ pub(super) fn read(stream: &mut TcpStream) -> Option<Request> {
     let first = line(&mut reader)?;
     let mut words = first.split(' ');
     let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let (mut length, mut chunked) = (0, false);
+    let (mut length, mut chunked, mut key) = (0, false, None);
     loop {
-        let header = line(&mut reader)?.to_ascii_lowercase();
+        let header = line(&mut reader)?;
         if header.is_empty() {
             break;
         }
+        let given = header.clone();
+        let header = header.to_ascii_lowercase();
         let (name, value) = header.split_once(':')?;
         match name {
             "content-length" => length = value.trim().parse().ok()?,
+            "authorization" | "x-api-key" | "x-goog-api-key" => {
+                key = given.split_once(':').map(|(_, value)| format!("{name}:{value}"));
+            }
             "transfer-encoding" => chunked = value.contains("chunked"),
             _ => {}
         }
     }
     let body = if chunked { chunks(&mut reader)? } else { exactly(&mut reader, length)? };
-    Some(Request { method, target, body })
+    Some(Request { method, target, key, body })
 }
 
 pub(super) fn write(stream: &mut TcpStream, status: &str, kind: &str, body: &str) {
+    begin(stream, status, kind, body.len());
+    go_on(stream, body);
+}
+
+/// The head of an answer whose body follows.
+pub(super) fn begin(stream: &mut TcpStream, status: &str, kind: &str, length: usize) {
     let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-        body.len()
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
     );
-    // The agent may have disconnected meanwhile.
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+    go_on(stream, &head);
+}
+
+/// The agent may have disconnected meanwhile.
+pub(super) fn go_on(stream: &mut TcpStream, part: &str) {
+    let _ = stream.write_all(part.as_bytes());
 }
 
 fn line(reader: &mut impl BufRead) -> Option<String> {

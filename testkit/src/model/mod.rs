@@ -5,6 +5,7 @@
 mod anthropic;
 mod gemini;
 mod http;
+mod ollama;
 mod openai;
 mod responses;
 
@@ -28,9 +29,30 @@ pub enum Turn {
     Says(String),
     /// A call of a tool of the agent.
     Calls { tool: String, input: Value },
+    /// A text in two pieces. The second is sent after [`Model::go_on`].
+    Streams { first: String, second: String },
+    /// An error of the server.
+    Refuses { status: u16, message: String },
 }
 
 impl Turn {
+    /// The pieces of its text.
+    fn pieces(&self) -> Vec<&str> {
+        match self {
+            Turn::Says(text) => vec![text],
+            Turn::Streams { first, second } => vec![first, second],
+            Turn::Calls { .. } | Turn::Refuses { .. } => Vec::new(),
+        }
+    }
+
+    pub fn streams(first: &str, second: &str) -> Turn {
+        Turn::Streams { first: first.to_owned(), second: second.to_owned() }
+    }
+
+    pub fn refuses(status: u16, message: &str) -> Turn {
+        Turn::Refuses { status, message: message.to_owned() }
+    }
+
     pub fn says(text: &str) -> Turn {
         Turn::Says(text.to_owned())
     }
@@ -88,10 +110,20 @@ trait Api: Sync {
 
     /// The body of the answer, and its content type. `number` makes ids that do not repeat.
     fn answer(&self, path: &str, body: &Value, turn: &Turn, number: usize) -> (String, &'static str);
+
+    /// The body of an error.
+    fn refusal(&self, status: u16, message: &str) -> Value {
+        serde_json::json!({ "error": { "code": status, "message": message } })
+    }
 }
 
-const APIS: [&dyn Api; 4] =
-    [&anthropic::Messages, &gemini::GenerateContent, &openai::ChatCompletions, &responses::Responses];
+const APIS: [&dyn Api; 5] = [
+    &anthropic::Messages,
+    &gemini::GenerateContent,
+    &ollama::OllamaChat,
+    &openai::ChatCompletions,
+    &responses::Responses,
+];
 
 #[derive(Default)]
 struct SharedScript {
@@ -101,6 +133,10 @@ struct SharedScript {
     messages: Vec<ModelText>,
     answers: usize,
     outside: Vec<String>,
+    /// The keys of the conversation's requests, each with the name of its header.
+    keys: Vec<String>,
+    /// Whether the second piece of a text may be sent.
+    goes_on: bool,
     /// Requests that no API serves, for the author of a new one.
     unknown: Vec<String>,
 }
@@ -144,6 +180,16 @@ impl Model {
             ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].map(|name| (name, self.url())).into();
         variables.extend(["NO_PROXY", "no_proxy"].map(|name| (name, "127.0.0.1,localhost".to_owned())));
         variables
+    }
+
+    /// Lets the second piece of a text follow the first.
+    pub fn go_on(&self) {
+        self.shared.lock().unwrap().goes_on = true;
+    }
+
+    /// The header with the key of each request of the conversation, such as `x-api-key: secret`.
+    pub fn keys(&self) -> Vec<String> {
+        self.shared.lock().unwrap().keys.clone()
     }
 
     /// The requests of the conversation so far.
@@ -233,8 +279,25 @@ fn serve(mut stream: TcpStream, shared: &Mutex<SharedScript>) {
         http::write(&mut stream, "404 Not Found", "application/json", "{}");
         return;
     };
-    let (body, kind) = answer(*api, &path, &request, shared);
-    http::write(&mut stream, "200 OK", kind, &body);
+    let (turn, body, kind) = answer(*api, &path, &request, shared);
+    match &turn {
+        Turn::Refuses { status, message } => {
+            let body = api.refusal(*status, message).to_string();
+            http::write(&mut stream, &format!("{status} Refused"), "application/json", &body);
+        }
+        Turn::Streams { second, .. } => {
+            let line = body.find(second).and_then(|at| body.get(..at)?.rfind('\n'));
+            let (first, rest) = body.split_at(line.map_or(0, |at| at + 1));
+            http::begin(&mut stream, "200 OK", kind, body.len());
+            http::go_on(&mut stream, first);
+            let until = Instant::now() + PATIENCE;
+            while !shared.lock().unwrap().goes_on && Instant::now() < until {
+                thread::sleep(Duration::from_millis(10));
+            }
+            http::go_on(&mut stream, rest);
+        }
+        Turn::Says(_) | Turn::Calls { .. } => http::write(&mut stream, "200 OK", kind, &body),
+    }
 }
 
 fn answer(
@@ -242,7 +305,7 @@ fn answer(
     path: &str,
     request: &Request,
     shared: &Mutex<SharedScript>,
-) -> (String, &'static str) {
+) -> (Turn, String, &'static str) {
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let mut shared = shared.lock().unwrap();
     shared.answers += 1;
@@ -251,10 +314,12 @@ fn answer(
         shared.results = api.results(&body);
         shared.messages = api.messages(&body);
         shared.conversation.push(body.clone());
+        shared.keys.extend(request.key.clone());
         shared.script.pop_front().unwrap_or_else(|| Turn::says("Done."))
     } else {
         Turn::says("Beside the point")
     };
     drop(shared);
-    api.answer(path, &body, &turn, number)
+    let (body, kind) = api.answer(path, &body, &turn, number);
+    (turn, body, kind)
 }

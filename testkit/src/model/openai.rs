@@ -14,7 +14,9 @@ impl Api for ChatCompletions {
     /// Other requests have no tools that edit.
     fn is_conversation(&self, _path: &str, body: &Value) -> bool {
         let tools = body["tools"].as_array();
-        tools.is_some_and(|tools| tools.iter().any(|tool| tool["function"]["name"] == "edit"))
+        let edits =
+            |tool: &Value| tool["function"]["name"] == "edit" || tool["function"]["name"] == "edit_file";
+        tools.is_some_and(|tools| tools.iter().any(edits))
     }
 
     /// This protocol does not say which of them failed.
@@ -31,12 +33,12 @@ impl Api for ChatCompletions {
 
     fn answer(&self, _path: &str, body: &Value, turn: &Turn, number: usize) -> (String, &'static str) {
         let (message, stop) = match turn {
-            Turn::Says(text) => (json!({ "role": "assistant", "content": text }), "stop"),
             Turn::Calls { tool, input } => {
                 let function = json!({ "name": tool, "arguments": input.to_string() });
                 let call = json!({ "index": 0, "id": format!("call_{number}"), "type": "function", "function": function });
                 (json!({ "role": "assistant", "content": null, "tool_calls": [call] }), "tool_calls")
             }
+            turn => (json!({ "role": "assistant", "content": turn.pieces().concat() }), "stop"),
         };
         let usage = json!({ "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110 });
         let answer = |kind: &str, choice: Value| {
@@ -49,11 +51,14 @@ impl Api for ChatCompletions {
             let choice = json!({ "index": 0, "message": message, "finish_reason": stop });
             return (answer("chat.completion", choice).to_string(), "application/json");
         }
-        let chunks = [
-            json!({ "index": 0, "delta": message, "finish_reason": null }),
-            json!({ "index": 0, "delta": {}, "finish_reason": stop }),
-        ];
-        let chunks = chunks.map(|choice| format!("data: {}\n\n", answer("chat.completion.chunk", choice)));
+        let deltas = match turn.pieces().as_slice() {
+            [] | [_] => vec![message],
+            pieces => pieces.iter().map(|text| json!({ "role": "assistant", "content": text })).collect(),
+        };
+        let deltas = deltas.iter().map(|delta| json!({ "index": 0, "delta": delta, "finish_reason": null }));
+        let chunks = deltas.chain([json!({ "index": 0, "delta": {}, "finish_reason": stop })]);
+        let chunks: Vec<_> =
+            chunks.map(|choice| format!("data: {}\n\n", answer("chat.completion.chunk", choice))).collect();
         (format!("{}data: [DONE]\n\n", chunks.concat()), "text/event-stream")
     }
 }

@@ -30,10 +30,6 @@ impl Api for Responses {
     /// A tool whose input is a text, such as `apply_patch`, is called with that text.
     fn answer(&self, _path: &str, _body: &Value, turn: &Turn, number: usize) -> (String, &'static str) {
         let item = match turn {
-            Turn::Says(text) => json!({
-                "type": "message", "id": format!("msg_{number}"), "role": "assistant",
-                "content": [{ "type": "output_text", "text": text }],
-            }),
             Turn::Calls { tool, input: Value::String(input) } => json!({
                 "type": "custom_tool_call", "id": format!("ctc_{number}"), "call_id": format!("call_{number}"),
                 "name": tool, "input": input,
@@ -41,6 +37,10 @@ impl Api for Responses {
             Turn::Calls { tool, input } => json!({
                 "type": "function_call", "id": format!("fc_{number}"), "call_id": format!("call_{number}"),
                 "name": tool, "arguments": input.to_string(),
+            }),
+            turn => json!({
+                "type": "message", "id": format!("msg_{number}"), "role": "assistant",
+                "content": [{ "type": "output_text", "text": turn.pieces().concat() }],
             }),
         };
         let id = format!("resp_{number}");

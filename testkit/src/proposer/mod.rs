@@ -2,6 +2,8 @@
 //! again, each as its dialect does. Unlike the agents that tests drive step by step, these survive any loss.
 
 mod gemini;
+mod hosted;
+mod hosted_process;
 mod own;
 mod ppxai;
 mod websocket;
@@ -24,11 +26,20 @@ pub enum Dialect {
     Ppxai,
     Gemini,
     Own,
+    /// An agent that the hub hosts.
+    Acp,
 }
 
 impl Dialect {
-    pub const ALL: [Dialect; 6] =
-        [Dialect::Claude, Dialect::Nexus3, Dialect::Clio, Dialect::Ppxai, Dialect::Gemini, Dialect::Own];
+    pub const ALL: [Dialect; 7] = [
+        Dialect::Claude,
+        Dialect::Nexus3,
+        Dialect::Clio,
+        Dialect::Ppxai,
+        Dialect::Gemini,
+        Dialect::Own,
+        Dialect::Acp,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -38,12 +49,13 @@ impl Dialect {
             Dialect::Ppxai => "ppxai",
             Dialect::Gemini => "gemini",
             Dialect::Own => "linkspan",
+            Dialect::Acp => "acp",
         }
     }
 
-    /// Whether the agent itself writes what was accepted.
+    /// Whether the agent itself writes what was accepted, if it is told the text.
     pub fn agent_writes(self) -> bool {
-        matches!(self, Dialect::Claude | Dialect::Gemini)
+        matches!(self, Dialect::Claude | Dialect::Gemini | Dialect::Acp)
     }
 }
 
@@ -106,6 +118,7 @@ pub fn connect(dialect: Dialect, world: &World, port: u16) -> Option<Box<dyn Pro
         Dialect::Ppxai => Box::new(ppxai::PpxaiAgent::connect(port)?),
         Dialect::Gemini => Box::new(gemini::GeminiAgent::connect(world, port)?),
         Dialect::Own => Box::new(own::HubAgent::connect(world)?),
+        Dialect::Acp => Box::new(hosted::HostedAgent::connect(world)?),
     })
 }
 
@@ -114,6 +127,7 @@ pub fn connect(dialect: Dialect, world: &World, port: u16) -> Option<Box<dyn Pro
 pub enum HalfOpen {
     Port(TcpStream),
     Socket(UnixStream),
+    Process(hosted_process::HostedProcess),
 }
 
 impl HalfOpen {
@@ -122,6 +136,10 @@ impl HalfOpen {
             let mut socket = UnixStream::connect(world.socket()).unwrap();
             socket.write_all(b"Content-Length: 100\r\n\r\n{\"jsonrpc\"").unwrap();
             return HalfOpen::Socket(socket);
+        }
+        if dialect == Dialect::Acp {
+            let process = super::eventually("the agent is started", || hosted::half_open(world));
+            return HalfOpen::Process(process);
         }
         let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
         socket.write_all(format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgr").as_bytes()).unwrap();
@@ -132,6 +150,10 @@ impl HalfOpen {
         let _ = match self {
             HalfOpen::Port(socket) => socket.shutdown(std::net::Shutdown::Both),
             HalfOpen::Socket(socket) => socket.shutdown(std::net::Shutdown::Both),
+            HalfOpen::Process(process) => {
+                process.cut_off();
+                Ok(())
+            }
         };
     }
 }

@@ -92,6 +92,12 @@ fn command(world: &World, model: &Model, sandbox: Sandbox) -> Command {
 
 /// Also answers in advance the questions to a new user: whether the folder is trusted, and about newer models.
 fn program(world: &World, model: &Model) -> Command {
+    codex_home(world, model);
+    agent_programs::command(world, "codex-0.166.0")
+}
+
+/// Its configuration, with that model.
+pub fn codex_home(world: &World, model: &Model) {
     let config = format!(
         r#"
 model = "{MODEL}"
@@ -117,7 +123,6 @@ trust_level = "trusted"
     );
     fs::create_dir_all(home(world)).unwrap();
     fs::write(home(world).join("config.toml"), config).unwrap();
-    agent_programs::command(world, "codex-0.166.0")
 }
 
 fn home(world: &World) -> PathBuf {

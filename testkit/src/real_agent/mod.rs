@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use super::model::{Model, PATIENCE, Turn};
 use super::{ClaudeVersion, Tty, World, agent_programs, claude};
 
-pub use codex::{CodexServer, Sandbox, codex_exec};
-pub use opencode::opencode_run;
+pub use codex::{CodexServer, Sandbox, codex_exec, codex_home};
+pub use opencode::{opencode_run, opencode_settings};
 
 use codex::CodexProcesses;
 

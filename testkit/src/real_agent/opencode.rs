@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::write;
 use crate::model::Model;
@@ -13,6 +13,14 @@ const VERSION: &str = "1.18.33";
 
 /// `opencode run` with this prompt, which asks before no edit.
 pub fn opencode_run(world: &World, model: &Model, prompt: &str) -> Command {
+    opencode_settings(world, model, &json!({}));
+    let mut command = agent_programs::command(world, &format!("opencode-{VERSION}"));
+    command.args(["run", prompt]).envs(model.proxy_variables());
+    command
+}
+
+/// Its configuration, with that model and these permissions.
+pub fn opencode_settings(world: &World, model: &Model, permission: &Value) {
     let folder = world.root().join("c/opencode");
     let provider = json!({
         "npm": "@ai-sdk/openai-compatible", "name": "test",
@@ -21,6 +29,7 @@ pub fn opencode_run(world: &World, model: &Model, prompt: &str) -> Command {
     });
     let settings = json!({
         "provider": { "test": provider }, "model": "test/m", "autoupdate": false, "share": "disabled",
+        "permission": permission,
     });
     write(&folder.join("opencode.json"), &settings);
     // With a folder for plugins it fetches this package, and waits for more than a minute where there is no network.
@@ -29,7 +38,4 @@ pub fn opencode_run(world: &World, model: &Model, prompt: &str) -> Command {
     fs::write(package, json!({ "name": "@opencode-ai/plugin", "version": VERSION }).to_string()).unwrap();
     let dependencies = json!({ "dependencies": { "@opencode-ai/plugin": VERSION } });
     fs::write(folder.join("package.json"), dependencies.to_string()).unwrap();
-    let mut command = agent_programs::command(world, &format!("opencode-{VERSION}"));
-    command.args(["run", prompt]).envs(model.proxy_variables());
-    command
 }

@@ -59,11 +59,24 @@ pub(crate) fn installed() -> Result<Option<PathBuf>> {
     if is_chosen(&folder) {
         return Ok(Some(folder));
     }
-    let (package, state) = pack(&folder)?;
+    let (package, state) = pack(&folder, "debug")?;
     for release in &RELEASES {
-        install(release, &folder, &package, &state)?;
+        let extensions = folder.join(format!("extensions-{}", release.version));
+        install(release, &folder, &[&package], &extensions, &state)?;
     }
     Ok(Some(folder))
+}
+
+/// A folder of extensions for the newest VS Code: ours with the release program inside, and another.
+pub(crate) fn installed_beside(other: &Path) -> Result<PathBuf> {
+    let folder = set_up()?.context("VS Code is set up on x86-64 Linux only")?;
+    let place = folder.join("beside");
+    fs::create_dir_all(&place).with_context(|| format!("could not make {}", place.display()))?;
+    let (package, state) = pack(&place, "release")?;
+    let extensions = place.join("extensions");
+    let [_, newest] = &RELEASES;
+    install(newest, &folder, &[&package, other], &extensions, &state)?;
+    Ok(extensions)
 }
 
 /// The folder with both VS Codes, and the npm packages of the extension; downloaded on the first call, found on later
@@ -105,11 +118,11 @@ fn is_chosen(folder: &Path) -> bool {
     folder != tools().join("vscode")
 }
 
-/// The extension as a `.vsix` with the binary inside, and a hash of its contents.
-fn pack(folder: &Path) -> Result<(PathBuf, String)> {
+/// The extension as a `.vsix` with the binary of that profile inside, and a hash of its contents.
+fn pack(folder: &Path, profile: &str) -> Result<(PathBuf, String)> {
     let program = folder.join("linkspan");
     // Nine tenths of a debug binary are debug information.
-    let built = binary("debug", "linkspan")?;
+    let built = binary(profile, "linkspan")?;
     if !succeeds(command("strip").arg("-o").arg(&program).arg(&built)) {
         fs::copy(&built, &program).with_context(|| format!("could not copy {}", built.display()))?;
     }
@@ -139,18 +152,25 @@ fn pack(folder: &Path) -> Result<(PathBuf, String)> {
     Ok((package, state))
 }
 
-/// Installs it with VS Code itself, into a folder of its own, which the tests only read.
-fn install(release: &Release, folder: &Path, package: &Path, state: &str) -> Result<()> {
-    let extensions = folder.join(format!("extensions-{}", release.version));
+/// Installs extensions with VS Code itself, into a folder of their own, which the tests only read.
+fn install(
+    release: &Release,
+    folder: &Path,
+    packages: &[&Path],
+    extensions: &Path,
+    state: &str,
+) -> Result<()> {
     let marker = extensions.join(".packed");
     if fs::read_to_string(&marker).is_ok_and(|installed| installed == state) {
         return Ok(());
     }
     if extensions.exists() {
-        fs::remove_dir_all(&extensions)
+        fs::remove_dir_all(extensions)
             .with_context(|| format!("could not empty {}", extensions.display()))?;
     }
-    release.install_extension(folder, package, &extensions)?;
+    for package in packages {
+        release.install_extension(folder, package, extensions)?;
+    }
     fs::write(&marker, state).with_context(|| format!("could not write {}", marker.display()))
 }
 

@@ -14,18 +14,22 @@ use super::rpc::{
     INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, NOT_FOUND, error,
     notification, request, response,
 };
+use super::servers::{self, GivenServer};
 use super::session::{Session, session_update};
 use super::update;
-use crate::conversation::{Answer, Question, QuestionId};
+use crate::conversation::{Answer, Question, QuestionId, TurnEvent};
 use crate::host::{
     AgentId, AgentSummary, ChangeId, HostCommand, HostEvent, HostHandle, Occurred, SessionSummary,
 };
 use crate::message::ChatMessage;
 use crate::permissions::PermissionMode;
 use crate::tasks::Task;
+use crate::tools::mcp::ServerConfig;
 
 /// No client has more sessions at once.
 const MOST_SESSIONS: usize = 64;
+/// Events that wait for a session to be open.
+const MOST_EARLY: usize = 10_000;
 const PROTOCOL: u32 = 1;
 
 const MODES: [(PermissionMode, &str, &str, &str); 3] = [
@@ -51,6 +55,7 @@ pub(super) enum Errand {
         id: Value,
         cwd: PathBuf,
         resume: Option<String>,
+        servers: BTreeMap<String, ServerConfig>,
     },
     /// A session that is open already, to be shown again.
     Reload {
@@ -98,6 +103,9 @@ pub(super) struct Client {
     /// Permission requests that the client has not answered.
     asked: HashMap<u64, OpenQuestion>,
     next: u64,
+    /// Sessions that are being opened, and what already happened meanwhile: a turn that is resumed goes on at once.
+    opening: usize,
+    early: Vec<HostEvent>,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +113,8 @@ pub(super) struct Client {
 struct OpenParams {
     session_id: Option<String>,
     cwd: PathBuf,
+    #[serde(default)]
+    mcp_servers: Vec<GivenServer>,
 }
 
 #[derive(Deserialize)]
@@ -118,16 +128,22 @@ struct SessionParams {
 
 impl Client {
     pub(super) fn new(host: HostHandle) -> Client {
-        Client { host, sessions: BTreeMap::new(), asked: HashMap::new(), next: 0 }
+        Client {
+            host,
+            sessions: BTreeMap::new(),
+            asked: HashMap::new(),
+            next: 0,
+            opening: 0,
+            early: Vec::new(),
+        }
     }
 
     pub(super) fn receive(&mut self, received: Incoming) -> Vec<Act> {
         match received {
-            Incoming::Request { id, method, params } => vec![match self.request(&id, &method, params) {
-                Ok(Some(act)) => act,
-                Ok(None) => return Vec::new(),
-                Err((code, why)) => Act::Send(error(&id, code, &why)),
-            }],
+            Incoming::Request { id, method, params } => {
+                let acts = self.request(&id, &method, params);
+                acts.unwrap_or_else(|(code, why)| vec![Act::Send(error(&id, code, &why))])
+            }
             Incoming::Notification { method, params } => {
                 self.notified(&method, &params);
                 Vec::new()
@@ -140,28 +156,29 @@ impl Client {
         }
     }
 
-    fn request(&mut self, id: &Value, method: &str, params: Value) -> Result<Option<Act>, (i64, String)> {
+    fn request(&mut self, id: &Value, method: &str, params: Value) -> Result<Vec<Act>, (i64, String)> {
         let answer = match method {
             "initialize" => initialized(),
             "session/new" | "session/load" => {
                 let open: OpenParams = typed(params)?;
-                let resume = match method {
-                    "session/load" => {
-                        let missing = || (INVALID_PARAMS, "sessionId is missing".to_owned());
-                        Some(open.session_id.ok_or_else(missing)?)
-                    }
-                    _ => None,
+                let missing = || (INVALID_PARAMS, "sessionId is missing".to_owned());
+                let open = match method {
+                    "session/load" if open.session_id.is_none() => return Err(missing()),
+                    "session/load" => open,
+                    _ => OpenParams { session_id: None, ..open },
                 };
-                return self.open(id, open.cwd, resume).map(|errand| Some(Act::Run(errand)));
+                let errand = self.open(id, open)?;
+                self.opening += 1;
+                return Ok(vec![Act::Run(errand)]);
             }
             "session/list" => {
                 let cwd = params.get("cwd").and_then(Value::as_str).map(PathBuf::from);
-                return Ok(Some(Act::Run(Errand::List { id: id.clone(), cwd })));
+                return Ok(vec![Act::Run(Errand::List { id: id.clone(), cwd })]);
             }
             "session/prompt" => {
                 self.prompt(id, typed(params)?)?;
                 // Answered at the end of the turn.
-                return Ok(None);
+                return Ok(Vec::new());
             }
             "session/set_mode" => {
                 let params: SessionParams = typed(params)?;
@@ -176,17 +193,21 @@ impl Client {
             }
             "session/close" => {
                 let params: SessionParams = typed(params)?;
-                let agent = self.session(&params.session_id)?.agent;
+                let session = self.session(&params.session_id)?;
+                let (agent, prompt) = (session.agent, session.prompt.take());
                 self.sessions.remove(&params.session_id);
                 self.host.send(HostCommand::Close { agent });
-                json!({})
+                let cancelled = json!({ "stopReason": "cancelled" });
+                let ended = prompt.map(|prompt| Act::Send(response(&prompt, &cancelled)));
+                return Ok(ended.into_iter().chain([Act::Send(response(id, &json!({})))]).collect());
             }
             other => return Err((METHOD_NOT_FOUND, format!("there is no method {other}"))),
         };
-        Ok(Some(Act::Send(response(id, &answer))))
+        Ok(vec![Act::Send(response(id, &answer))])
     }
 
-    fn open(&self, id: &Value, cwd: PathBuf, resume: Option<String>) -> Result<Errand, (i64, String)> {
+    fn open(&self, id: &Value, params: OpenParams) -> Result<Errand, (i64, String)> {
+        let OpenParams { session_id: resume, cwd, mcp_servers } = params;
         if !cwd.is_absolute() || !cwd.is_dir() {
             let why = format!("cwd is not the absolute path of a folder: {}", cwd.display());
             return Err((INVALID_PARAMS, why));
@@ -199,7 +220,9 @@ impl Client {
             let why = format!("there are {MOST_SESSIONS} sessions already: close one with session/close");
             return Err((INVALID_REQUEST, why));
         }
-        Ok(Errand::Open { id, cwd, resume })
+        let servers = servers::configs(mcp_servers, &cwd.display().to_string());
+        let servers = servers.map_err(|why| (INVALID_PARAMS, why))?;
+        Ok(Errand::Open { id, cwd, resume, servers })
     }
 
     fn prompt(&mut self, id: &Value, params: SessionParams) -> Result<(), (i64, String)> {
@@ -210,6 +233,7 @@ impl Client {
             return Err((INVALID_REQUEST, why.to_owned()));
         }
         session.prompt = Some(id.clone());
+        (session.is_prompted, session.cancels_prompt) = (false, false);
         session.last_error = None;
         let agent = session.agent;
         self.host.send(HostCommand::Prompt { agent, text });
@@ -221,20 +245,22 @@ impl Client {
     }
 
     fn notified(&mut self, method: &str, params: &Value) {
-        let agent = match method {
+        let session = match method {
             "session/cancel" => {
                 let name = params.get("sessionId").and_then(Value::as_str).unwrap_or_default();
-                self.sessions.get(name).map(|session| session.agent)
+                self.sessions.get_mut(name)
             }
             "$/cancel_request" => {
                 let id = params.get("requestId").or_else(|| params.get("id"));
-                let running = |session: &&Session| session.prompt.is_some() && session.prompt.as_ref() == id;
-                self.sessions.values().find(running).map(|session| session.agent)
+                let running =
+                    |session: &&mut Session| session.prompt.is_some() && session.prompt.as_ref() == id;
+                self.sessions.values_mut().find(running)
             }
             _ => None,
         };
-        if let Some(agent) = agent {
-            self.host.send(HostCommand::Cancel { agent });
+        if let Some(session) = session {
+            session.cancels_prompt = session.prompt.is_some() && !session.is_prompted;
+            self.host.send(HostCommand::Cancel { agent: session.agent });
         }
     }
 
@@ -262,7 +288,7 @@ impl Client {
             OpenQuestion::Change { change } => {
                 let answer = match option {
                     "allow_once" => TerminalAnswer::Allow,
-                    "reject_once" => TerminalAnswer::Deny { reason: None },
+                    "reject_once" => TerminalAnswer::Deny { reason: None, comments: vec![] },
                     // No decision: an editor may still make one.
                     _ => TerminalAnswer::Unavailable { why },
                 };
@@ -273,6 +299,15 @@ impl Client {
 
     /// The host answered [`Errand::Open`] or [`Errand::Reload`].
     pub(super) fn opened(&mut self, id: &Value, opened: Result<Opened, OpenError>) -> Vec<Value> {
+        let mut out = self.answer_open(id, opened);
+        self.opening = self.opening.saturating_sub(1);
+        for event in std::mem::take(&mut self.early) {
+            out.extend(self.event(event));
+        }
+        out
+    }
+
+    fn answer_open(&mut self, id: &Value, opened: Result<Opened, OpenError>) -> Vec<Value> {
         let Opened { status, messages } = match opened {
             Ok(opened) => opened,
             Err(OpenError::New(why)) => return vec![error(id, INTERNAL_ERROR, &why)],
@@ -324,6 +359,11 @@ impl Client {
     /// Something happened in the host.
     pub(super) fn event(&mut self, event: HostEvent) -> Vec<Value> {
         let Some(agent) = event.agent else { return Vec::new() };
+        let is_open = self.sessions.values().any(|session| session.agent == agent);
+        if self.opening > 0 && !is_open && self.early.len() < MOST_EARLY {
+            self.early.push(event);
+            return Vec::new();
+        }
         match event.what {
             Occurred::Ask { question, ask } => self.ask(agent, question, ask),
             Occurred::AskChange(asked) => {
@@ -340,6 +380,14 @@ impl Client {
             }
             what => {
                 let found = self.sessions.iter_mut().find(|(_, session)| session.agent == agent);
+                if matches!(what, Occurred::Shown(TurnEvent::Ended { .. }))
+                    && let Some((_, session)) = &found
+                    && session.cancels_prompt
+                    && !session.is_prompted
+                {
+                    // What was cancelled is the turn before.
+                    self.host.send(HostCommand::Cancel { agent });
+                }
                 found.map(|(name, session)| session.event(name, what)).unwrap_or_default()
             }
         }
@@ -415,7 +463,7 @@ fn initialized() -> Value {
         "agentCapabilities": {
             "loadSession": true,
             "promptCapabilities": { "image": false, "audio": false, "embeddedContext": true },
-            "mcpCapabilities": { "http": false, "sse": false },
+            "mcpCapabilities": { "http": true, "sse": false },
             "sessionCapabilities": { "list": {}, "close": {} },
         },
         "authMethods": [],

@@ -35,11 +35,16 @@ pub(super) fn prompt(blocks: &[Block]) -> Result<String, String> {
     for block in blocks {
         match block {
             Block::Text { text: piece } => text.push_str(piece),
-            // The host reads files that are mentioned.
-            Block::ResourceLink { uri } => match path_of(uri) {
-                Some(path) => text.push_str(&format!("@{path}")),
-                None => text.push_str(uri),
-            },
+            // The host reads files that are mentioned. There may be no space between a link and the texts around it.
+            Block::ResourceLink { uri } => {
+                if !text.is_empty() && !text.ends_with(char::is_whitespace) {
+                    text.push(' ');
+                }
+                match path_of(uri) {
+                    Some(path) => text.push_str(&format!("@\"{path}\"")),
+                    None => text.push_str(uri),
+                }
+            }
             Block::Resource { resource: Resource { uri, text: Some(content) } } => {
                 let name = path_of(uri).unwrap_or_else(|| uri.clone());
                 let fence = fence(content);
@@ -107,8 +112,24 @@ mod tests {
             { "type": "resource_link", "uri": "https://x.example/y", "name": "y" },
             { "type": "resource", "resource": { "uri": "file:///w/c.md", "text": "```\nx\n```" } },
         ]);
-        let expect = "look at @/w/a b.rs and https://x.example/y\n\n/w/c.md:\n````\n```\nx\n```\n````";
+        let expect = "look at @\"/w/a b.rs\" and https://x.example/y\n\n/w/c.md:\n````\n```\nx\n```\n````";
         assert_eq!(read(blocks).unwrap(), expect);
+    }
+
+    #[test]
+    fn a_link_is_attached_whatever_is_around_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a b.rs");
+        std::fs::write(&path, "fn main() {}\n").unwrap();
+        let uri = format!("file://{}", path.display()).replace(' ', "%20");
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        let link = json!({ "type": "resource_link", "uri": uri, "name": "a b.rs" });
+        // As the hub sends it: without a space anywhere.
+        let prompt =
+            read(json!([text("fix this"), link, text("Of a b.rs, lines 1 to 1 are meant.")])).unwrap();
+        let deny = linkspan_editor_api::DenyGlobs::default();
+        let (_, attached) = crate::context::expand_mentions(&prompt, folder.path(), &deny, &[]);
+        assert!(attached.len() == 1 && attached[0].contains("fn main"), "{prompt}: {attached:?}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod client;
 mod content;
 mod rpc;
+mod servers;
 mod session;
 mod update;
 
@@ -102,9 +103,9 @@ async fn write(output: &mut (impl AsyncWrite + Unpin), messages: &[Value]) -> io
 
 async fn run_errand(host: HostHandle, settings: AgentSettings, errand: Errand) -> Done {
     match errand {
-        Errand::Open { id, cwd, resume } => {
+        Errand::Open { id, cwd, resume, servers } => {
             let loads = resume.is_some();
-            let settings = AgentSettings { cwd: Some(cwd), resume, ..settings };
+            let settings = AgentSettings { cwd: Some(cwd), resume, servers, ..settings };
             let opened = open(&host, settings, loads).await;
             let failed = if loads { OpenError::Saved } else { OpenError::New };
             Done::Opened { id, opened: opened.map_err(failed) }

@@ -23,6 +23,10 @@ pub(super) struct Session {
     pub(super) mode: PermissionMode,
     /// The request that waits for the end of the turn.
     pub(super) prompt: Option<Value>,
+    /// Its words are in the turn: before, a turn that was resumed may end, which is not its end.
+    pub(super) is_prompted: bool,
+    /// The client cancelled it before that.
+    pub(super) cancels_prompt: bool,
     pub(super) last_error: Option<String>,
     /// Calls whose change the client shows.
     with_diff: HashSet<String>,
@@ -45,6 +49,8 @@ impl Session {
             cwd: status.cwd.clone(),
             mode: status.mode,
             prompt: None,
+            is_prompted: false,
+            cancels_prompt: false,
             last_error: None,
             with_diff: HashSet::new(),
             outputs: HashMap::new(),
@@ -74,12 +80,16 @@ impl Session {
                 let keeps = self.with_diff.remove(&result.call_id) && !result.is_error;
                 update::tool_result(&result, keeps)
             }
+            Occurred::Shown(TurnEvent::Prompted) => {
+                self.is_prompted = true;
+                return Vec::new();
+            }
             Occurred::Shown(TurnEvent::Error(text)) => {
                 self.last_error = Some(text);
                 return Vec::new();
             }
             Occurred::Shown(TurnEvent::Ended { end, usage, .. }) => {
-                let Some(id) = self.prompt.take() else { return Vec::new() };
+                let Some(id) = self.prompt.take_if(|_| self.is_prompted) else { return Vec::new() };
                 let reason = match end {
                     TurnEnd::Done => "end_turn",
                     TurnEnd::Cancelled => "cancelled",

@@ -173,6 +173,32 @@ fn a_turn_is_shown_as_it_happens_and_ends_with_a_reason() {
 }
 
 #[test]
+fn a_prompt_is_answered_at_its_own_end_and_not_at_that_of_a_resumed_turn() {
+    let mut client = client();
+    let agent = client.open();
+    client.host.answers.lock().unwrap().is_resumed = true;
+    let id = client.prompt("and now?");
+    client.host.end(agent, TurnEnd::Done, "the older turn");
+    client.host.show(agent, TurnEvent::Started);
+    client.host.show(agent, TurnEvent::Prompted);
+    client.host.show(agent, TurnEvent::Text("now".into()));
+    assert_eq!(client.reads()["params"]["update"], update::chunk("agent_message_chunk", "now"));
+    client.host.end(agent, TurnEnd::Length, "now");
+    let answer = client.reads();
+    assert_eq!((&answer["id"], &answer["result"]["stopReason"]), (&json!(id), &json!("max_tokens")));
+
+    let id = client.prompt("never mind");
+    client.send(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": "s1" } }));
+    assert!(matches!(client.host.next(), HostCommand::Cancel { .. }));
+    client.host.end(agent, TurnEnd::Cancelled, "the older turn");
+    assert!(matches!(client.host.next(), HostCommand::Cancel { .. }), "the prompt is cancelled as well");
+    client.host.show(agent, TurnEvent::Prompted);
+    client.host.end(agent, TurnEnd::Cancelled, "");
+    let answer = client.reads();
+    assert_eq!((&answer["id"], &answer["result"]["stopReason"]), (&json!(id), &json!("cancelled")));
+}
+
+#[test]
 fn the_output_of_a_running_tool_is_shown_in_pieces_that_are_worth_it() {
     let mut client = client();
     let agent = client.open();
@@ -228,7 +254,7 @@ fn a_change_is_asked_about_with_both_texts() {
         }),
         (
             json!({ "result": { "outcome": { "outcome": "selected", "optionId": "reject_once" } } }),
-            |answer| *answer == TerminalAnswer::Deny { reason: None },
+            |answer| *answer == TerminalAnswer::Deny { reason: None, comments: vec![] },
         ),
         (json!({ "result": { "outcome": { "outcome": "cancelled" } } }), |answer| {
             matches!(answer, TerminalAnswer::Unavailable { .. })
@@ -337,6 +363,36 @@ fn a_saved_session_is_shown_from_its_beginning() {
     client.ask("session/load", json!({ "sessionId": "s1", "cwd": "/", "mcpServers": [] }));
     assert_eq!(client.update()["sessionUpdate"], "user_message_chunk");
     assert_eq!(client.host.answers.lock().unwrap().agents.len(), 1);
+}
+
+#[test]
+fn what_a_resumed_turn_asks_at_once_is_asked_when_the_session_is_open() {
+    let mut client = client();
+    let ask =
+        Question::Permission { call: call("run_command", json!({ "command": "ls" })), why: "so".into() };
+    client.host.answers.lock().unwrap().at_once = vec![
+        Occurred::Shown(TurnEvent::Text("I go on.".into())),
+        Occurred::Ask { question: QuestionId(5), ask },
+    ];
+    let id = client.ask("session/load", json!({ "sessionId": "s1", "cwd": "/", "mcpServers": [] }));
+    assert_eq!(client.reads()["id"], id);
+    assert_eq!(client.update()["sessionUpdate"], "available_commands_update");
+    assert_eq!(client.update(), update::chunk("agent_message_chunk", "I go on."));
+    let request = client.reads();
+    assert_eq!(request["method"], "session/request_permission");
+    assert!(client.host.next_within(Duration::from_millis(50)).is_none(), "it was answered for the user");
+}
+
+#[test]
+fn closing_a_session_answers_its_prompt() {
+    let mut client = client();
+    client.open();
+    let prompt = client.prompt("hello");
+    let close = client.ask("session/close", json!({ "sessionId": "s1" }));
+    let answer = client.reads();
+    assert_eq!((&answer["id"], &answer["result"]["stopReason"]), (&json!(prompt), &json!("cancelled")));
+    assert_eq!(client.reads()["id"], close);
+    assert!(matches!(client.host.next(), HostCommand::Close { .. }));
 }
 
 #[test]

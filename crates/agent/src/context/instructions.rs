@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use linkspan_editor_api::DenyGlobs;
@@ -24,7 +25,9 @@ pub struct Instructions {
 }
 
 /// From the folder upwards: up to the repository's root, or to the home folder, or else only the folder itself.
-pub(super) fn find(cwd: &Path, home: Option<&Path>) -> Vec<Instructions> {
+/// `may_read` decides about each file with all its links resolved: a repository may link anything. A link out of the
+/// repository is followed only to a file of the user that is itself named like instructions.
+pub(super) fn find(cwd: &Path, home: Option<&Path>, may_read: impl Fn(&Path) -> bool) -> Vec<Instructions> {
     let root = cwd.ancestors().find(|folder| folder.join(".git").exists());
     let home = home.filter(|home| cwd.starts_with(home));
     let last = root.or(home).unwrap_or(cwd);
@@ -33,6 +36,8 @@ pub(super) fn find(cwd: &Path, home: Option<&Path>) -> Vec<Instructions> {
     for folder in cwd.ancestors() {
         let here = NAMES.iter().find_map(|name| {
             let path = folder.join(name);
+            let inside = root.unwrap_or(folder);
+            path.canonicalize().ok().filter(|real| may_read(real) && may_follow(real, inside))?;
             let text = read(&path, LARGEST.min(left))?;
             Some(Instructions { path, text })
         });
@@ -45,6 +50,16 @@ pub(super) fn find(cwd: &Path, home: Option<&Path>) -> Vec<Instructions> {
         }
     }
     found
+}
+
+/// Whether `real`, to which a file of instructions leads, may be read for one of the folder `inside`.
+fn may_follow(real: &Path, inside: &Path) -> bool {
+    if inside.canonicalize().is_ok_and(|inside| real.starts_with(inside)) {
+        return true;
+    }
+    let is_named_so = real.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known));
+    let user = rustix::process::geteuid().as_raw();
+    is_named_so && real.metadata().is_ok_and(|about| about.uid() == user)
 }
 
 /// The beginning of a text file; says so if there is more. `None` if it does not exist or is blank.
@@ -103,7 +118,7 @@ mod tests {
         fs::write(path("repo/a/b/AGENTS.md"), "  \n").unwrap();
         let texts = |cwd: &str, home: Option<&str>| -> Vec<String> {
             let home = home.map(path);
-            find(&path(cwd), home.as_deref()).into_iter().map(|found| found.text).collect()
+            find(&path(cwd), home.as_deref(), |_| true).into_iter().map(|found| found.text).collect()
         };
         assert_eq!(texts("repo/a/b", None), ["a", "root agents"]);
         fs::remove_dir(path("repo/.git")).unwrap();
@@ -112,10 +127,34 @@ mod tests {
     }
 
     #[test]
+    fn a_link_out_of_the_repository_leads_only_to_instructions_of_the_user() {
+        let top = tempfile::tempdir().unwrap();
+        let path = |name: &str| top.path().join(name);
+        for folder in ["repo/.git", "repo/docs", "repo/a", "repo/b", "dotfiles", "unpacked"] {
+            fs::create_dir_all(path(folder)).unwrap();
+        }
+        fs::write(path("secret"), "a secret of the user").unwrap();
+        fs::write(path("dotfiles/CLAUDE.md"), "of the user").unwrap();
+        fs::write(path("repo/docs/agents.txt"), "inside").unwrap();
+        let link = |to: &str, at: &str| std::os::unix::fs::symlink(path(to), path(at)).unwrap();
+        link("repo/docs/agents.txt", "repo/AGENTS.md");
+        link("secret", "repo/a/AGENTS.md");
+        link("dotfiles/CLAUDE.md", "repo/b/AGENTS.md");
+        link("secret", "unpacked/AGENTS.md");
+        let texts = |cwd: &str| -> Vec<String> {
+            let found = find(&path(cwd), Some(top.path()), |_| true);
+            found.into_iter().map(|found| found.text).collect()
+        };
+        assert_eq!(texts("repo/a"), ["inside"]);
+        assert_eq!(texts("repo/b"), ["of the user", "inside"]);
+        assert!(texts("unpacked").is_empty(), "a link out of a folder without a repository");
+    }
+
+    #[test]
     fn long_instructions_are_cut_and_say_so() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("AGENTS.md"), "ä".repeat(50_000)).unwrap();
-        let found = find(folder.path(), None);
+        let found = find(folder.path(), None, |_| true);
         assert!(found[0].text.ends_with("ä\n[The rest of this file is not shown; read it.]"));
         assert!(found[0].text.len() <= LARGEST + 60);
     }

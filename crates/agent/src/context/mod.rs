@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use linkspan_editor_api::DenyGlobs;
 
 use crate::host::{AboutAgent, PromptContext, SystemPrompt};
+use crate::tools::OwnFiles;
 
 pub use instructions::Instructions;
 pub use mention::{expand_mentions, mention_of};
@@ -32,11 +33,14 @@ impl PromptContext for ProjectContext {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let is_told = about.inject_context && about.bridge.config().enabled;
         let editor = is_told.then(|| about.bridge.context(&self.deny)).flatten();
+        let own = OwnFiles::new(self.own.iter().cloned());
+        let folders = [about.cwd.canonicalize().unwrap_or_else(|_| about.cwd.clone())];
+        let may_read = |real: &Path| !own.has(real) && !self.deny.denies(&folders, real);
         let text = system_prompt(&PromptParts {
             agent: &about.name,
             cwd: &about.cwd,
             mode: about.mode,
-            instructions: &instructions::find(&about.cwd, home.as_deref()),
+            instructions: &instructions::find(&about.cwd, home.as_deref(), may_read),
             now: std::time::SystemTime::now(),
             git: self.git(&about.cwd).as_deref(),
             editor: editor.as_deref(),
@@ -82,5 +86,35 @@ mod tests {
             "{text}"
         );
         assert_eq!(context.attachments("see @a.txt", &about), ["<file path=\"a.txt\">\none\n</file>"]);
+    }
+
+    #[test]
+    fn instructions_that_lead_to_a_file_that_is_kept_from_agents_are_not_read() {
+        let scene = ToolScene::new(PermissionMode::Trusted);
+        scene.write("work/.git/x", "");
+        scene.write("own/token", "SECRET-OWN");
+        scene.write(".env", "SECRET-DENIED");
+        let context = ProjectContext {
+            deny: DenyGlobs::new(&["**/.env".to_owned()]).unwrap(),
+            own: vec![scene.path("own")],
+            rest: String::new(),
+        };
+        let about = AboutAgent {
+            name: "main".into(),
+            cwd: scene.path("work"),
+            mode: PermissionMode::Trusted,
+            bridge: scene.context.bridge.clone(),
+            inject_context: false,
+        };
+        let link = scene.path("work/AGENTS.md");
+        for kept in ["own/token", ".env"] {
+            std::os::unix::fs::symlink(scene.path(kept), &link).unwrap();
+            let prompt = context.system(&about).text;
+            assert!(!prompt.contains("SECRET"), "{kept}: {prompt}");
+            std::fs::remove_file(&link).unwrap();
+        }
+        scene.write("work/RULES.md", "be kind");
+        std::os::unix::fs::symlink("RULES.md", &link).unwrap();
+        assert!(context.system(&about).text.contains("be kind"));
     }
 }

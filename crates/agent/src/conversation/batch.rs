@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::message::{CallArguments, ChatMessage, ModelCall, ToolResult};
-use crate::permissions::{PermissionVerdict, verdict};
+use crate::permissions::{PermissionVerdict, ToolKind, verdict};
 
 use super::overlap::{Overlap, fingerprint, grant};
 use super::refusal_text::{broken, cut, declined, kind_name, not_asked};
@@ -15,6 +15,9 @@ use super::{
 
 /// The tool that proposes a whole text, which a change is asked about with again after a restart.
 const WHOLE_FILE: &str = "write_file";
+
+/// How much of the result of a call that was given up on is shown.
+const LONGEST_LATE: usize = 300;
 
 /// All calls of an answer.
 #[derive(Debug)]
@@ -219,6 +222,9 @@ impl AgentConversation {
     }
 
     pub(super) fn tool_done(&mut self, result: ToolResult) {
+        if let Some(tool) = self.given_up.remove(&result.call_id) {
+            return self.ended_late(&tool, &result);
+        }
         let Some(batch) = self.batch_mut() else { return };
         let ending = batch.ending.is_some();
         let running =
@@ -231,6 +237,20 @@ impl AgentConversation {
             return self.end_batch(TurnEnd::Cancelled);
         }
         self.advance();
+    }
+
+    /// Its result was made up, and what it did is not in the conversation.
+    fn ended_late(&mut self, tool: &str, result: &ToolResult) {
+        if result.cancelled {
+            return;
+        }
+        let first = result.text.lines().next().unwrap_or_default();
+        let end = first.floor_char_boundary(LONGEST_LATE);
+        let shown = first.get(..end).unwrap_or_default();
+        let failed = if result.is_error { " with an error" } else { "" };
+        self.show(TurnEvent::Info(format!(
+            "The call of {tool} that was cancelled has ended{failed} after all: {shown}"
+        )));
     }
 
     pub(super) fn answered(&mut self, question: QuestionId, answer: Answer) {
@@ -338,6 +358,11 @@ impl AgentConversation {
         }
         for index in 0..batch.calls.len() {
             if self.batch_call(index).is_some_and(|open| matches!(open.state, CallState::Running)) {
+                if let Some(call) = self.batch_call(index).map(|open| open.call.clone())
+                    && self.tools.kind(&call.name) != Some(ToolKind::Read)
+                {
+                    self.given_up.insert(call.id, call.name);
+                }
                 let text = "Cancelled by the user while it ran; it may have taken effect.";
                 self.finish(index, text.to_owned(), true, true);
             }

@@ -130,6 +130,9 @@ pub enum ConversationAction {
 pub enum TurnEvent {
     /// A turn began.
     Started,
+    /// What the user wrote goes to the model with the next request of this turn. A prompt that came late in a turn waits
+    /// for the next one: the end of a turn is its end only after this.
+    Prompted,
     /// A piece of the answer.
     Text(String),
     /// A piece of the reasoning.

@@ -54,6 +54,8 @@ pub struct AgentConversation {
     proposed: HashMap<String, (String, String)>,
     /// Calls that run with such a change.
     asked_again: HashSet<String>,
+    /// Calls that were given up on and still run, with the names of their tools.
+    given_up: HashMap<String, String>,
     compact_wanted: bool,
     next_request: u64,
     next_question: u64,
@@ -96,6 +98,7 @@ impl AgentConversation {
             patience: HashSet::new(),
             proposed: HashMap::new(),
             asked_again: HashSet::new(),
+            given_up: HashMap::new(),
             compact_wanted: false,
             next_request: 1,
             next_question: 1,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::message::{ChatMessage, ModelCall, ToolResult};
-use crate::permissions::ToolKind;
+use crate::permissions::{PermissionMode, ToolKind};
 
 use super::turn::TurnPhase;
 use super::{AgentConversation, ConversationAction, Record, Settings, TurnEvent};
@@ -144,9 +144,16 @@ impl AgentConversation {
         }
     }
 
-    /// A change is asked about again, and the hub gives the same answer.
+    /// A change is asked about again, and the hub gives the same answer. One that was not reviewed may be made already:
+    /// the same lines would be added once more.
     fn may_run_again(&self, call: &ModelCall) -> bool {
-        matches!(self.tools.kind(&call.name), Some(ToolKind::Read | ToolKind::Network | ToolKind::Change))
+        match self.tools.kind(&call.name) {
+            Some(ToolKind::Read | ToolKind::Network) => true,
+            Some(ToolKind::Change) => {
+                self.mode == PermissionMode::Trusted || self.proposed.contains_key(&call.id)
+            }
+            _ => false,
+        }
     }
 }
 

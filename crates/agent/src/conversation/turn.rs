@@ -53,6 +53,8 @@ pub(super) struct TurnState {
     last_text: String,
     /// The model reported that the conversation is too long, and it was compacted for that.
     compacted_for_length: bool,
+    /// After which request it was compacted because it was nearly full.
+    summary_round: Option<u32>,
     /// The user asked for nothing but a compaction.
     pub(super) only_compaction: bool,
 }
@@ -68,6 +70,7 @@ impl AgentConversation {
     pub(super) fn next_round(&mut self) {
         for prompt in std::mem::take(&mut self.queued) {
             self.record(prompt);
+            self.show(TurnEvent::Prompted);
         }
         if self.turn.rounds >= self.limits.rounds {
             let rounds = self.limits.rounds;
@@ -77,7 +80,10 @@ impl AgentConversation {
             )));
             return self.end_turn(TurnEnd::Rounds);
         }
-        if std::mem::take(&mut self.compact_wanted) || self.is_nearly_full() {
+        // Once before each request: a summary may be too long itself.
+        let is_full = self.is_nearly_full()
+            && self.turn.summary_round.replace(self.turn.rounds) != Some(self.turn.rounds);
+        if std::mem::take(&mut self.compact_wanted) || is_full {
             return self.begin_summary();
         }
         self.turn.rounds += 1;

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::message::{CallArguments, ModelCall, ToolResult};
 use crate::models::ToolSpec;
-use crate::permissions::ToolKind;
-use crate::tools::{ToolContext, Toolbox};
+use crate::permissions::{PermissionMode, ToolKind};
+use crate::tools::{ToolContext, Toolbox, kind_elsewhere};
 
 const PREFIX: &str = "ide.";
 /// Interval of looking whether the call was cancelled.
@@ -65,12 +65,12 @@ impl Toolbox for CallbackTools {
     }
 
     fn kind(&self, name: &str) -> Option<ToolKind> {
-        let of_editor = || {
-            let known = TOOLS.iter().any(|(tool, _)| *tool == name);
-            // The editor asks its user itself where that is needed.
-            (known && self.callback.get().is_some()).then_some(ToolKind::Editor)
-        };
-        self.inner.kind(name).or_else(of_editor)
+        // Another editor than the hub's may run a command without asking its user.
+        let known = TOOLS.iter().any(|(tool, _)| *tool == name);
+        match self.callback.get() {
+            Some(_) if known => kind_elsewhere(name),
+            _ => self.inner.kind(name),
+        }
     }
 
     fn run(&self, call: &ModelCall, context: &ToolContext) -> ToolResult {
@@ -83,6 +83,11 @@ impl Toolbox for CallbackTools {
             is_error,
             cancelled,
         };
+        if context.mode == PermissionMode::Sandboxed && self.kind(&call.name) == Some(ToolKind::Command) {
+            let why =
+                "this runs outside the sandbox, so it does not run in sandboxed mode; use `run_command`";
+            return result(why.to_owned(), true, false);
+        }
         let CallArguments::Json(args) = &call.arguments else {
             return result("the arguments are not valid JSON".to_owned(), true, false);
         };
@@ -137,7 +142,6 @@ mod tests {
     use linkspan_client::{AgentInfo, Bridge, Surroundings};
 
     use super::*;
-    use crate::permissions::PermissionMode;
 
     struct NoTools;
 
@@ -166,7 +170,8 @@ mod tests {
         shared.register(Callback::new(registered, None).unwrap());
         let specs = tools.specs();
         assert_eq!((specs.len(), specs[0].description.as_str()), (26, "ours"));
-        assert_eq!(tools.kind("ide.git_log"), Some(ToolKind::Editor));
+        assert_eq!(tools.kind("ide.git_log"), Some(ToolKind::Read));
+        assert_eq!(tools.kind("ide.open_file"), Some(ToolKind::Editor));
         assert_eq!(tools.kind("ide.read_file"), Some(ToolKind::Read));
         assert_eq!(tools.kind("ide.no_such_tool"), None);
     }
@@ -206,6 +211,7 @@ mod tests {
             prompt: Arc::new(NoTerminal),
             cancelled: Arc::new(Cancellation::new()),
             mode: PermissionMode::Trusted,
+            propose: Arc::new(|_| {}),
             output: Arc::new(|_| {}),
         }
     }
@@ -243,5 +249,35 @@ mod tests {
         assert_eq!(shown(json!({ "a": 1 })), "{\n  \"a\": 1\n}");
         let cut = shown(json!("é".repeat(LONGEST_RESULT + 1)));
         assert!(cut.ends_with("é\n… cut here"), "{}", cut.len());
+    }
+
+    /// The tools of a process that is connected to the hub, too, which asks its user itself.
+    struct WithHub;
+
+    impl Toolbox for WithHub {
+        fn specs(&self) -> Vec<ToolSpec> {
+            Vec::new()
+        }
+        fn kind(&self, name: &str) -> Option<ToolKind> {
+            name.starts_with(PREFIX).then_some(ToolKind::Editor)
+        }
+        fn run(&self, _: &ModelCall, _: &ToolContext) -> ToolResult {
+            panic!("not called")
+        }
+    }
+
+    #[test]
+    fn a_command_in_the_editors_terminal_is_asked_about_and_never_leaves_the_sandbox() {
+        let shared = IdeCallback::default();
+        let (callback, told) = editor(json!({ "id": "call-1", "success": true, "result": "ran" }));
+        shared.register(callback);
+        let tools = shared.around(Arc::new(WithHub));
+        let arguments = CallArguments::Json(json!({ "command": "touch /outside" }));
+        let call = ModelCall { id: "c1".into(), name: "ide.run_in_terminal".into(), arguments, opaque: None };
+        let result = tools.run(&call, &ToolContext { mode: PermissionMode::Sandboxed, ..context() });
+        assert!(result.is_error && result.text.contains("sandboxed"), "{result:?}");
+        assert!(told.try_recv().is_err(), "the editor was called");
+        assert_eq!(tools.kind("ide.run_in_terminal"), Some(ToolKind::Command));
+        assert_eq!(tools.kind("ide.git_commit"), Some(ToolKind::GitWrite));
     }
 }

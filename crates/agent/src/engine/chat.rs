@@ -38,6 +38,8 @@ pub(super) fn start(
         let _turn = turn;
         let mut chat = ChatStream { model, text: String::new(), failed: false };
         let mut frames = Some(frames);
+        // A turn that was resumed may run already, and its end is not that of this prompt.
+        let mut is_prompted = false;
         loop {
             let event = match &frames {
                 Some(client) => tokio::select! {
@@ -58,7 +60,16 @@ pub(super) fn start(
             if event.agent != Some(agent) {
                 continue;
             }
-            let ended = matches!(event.what, Occurred::Shown(TurnEvent::Ended { .. }) | Occurred::Closed);
+            is_prompted |= event.what == Occurred::Shown(TurnEvent::Prompted);
+            let is_end = matches!(event.what, Occurred::Shown(TurnEvent::Ended { .. }));
+            if is_end && !is_prompted {
+                if frames.is_none() {
+                    // That turn was cancelled instead of this one.
+                    host.send(HostCommand::Cancel { agent });
+                }
+                continue;
+            }
+            let ended = is_end || event.what == Occurred::Closed;
             for frame in chat.frames(event.what) {
                 let Some(client) = &frames else { break };
                 if !matches!(timeout(PATIENCE, client.send(frame)).await, Ok(Ok(()))) {
@@ -120,6 +131,7 @@ impl ChatStream {
 
     fn shown(&mut self, shown: TurnEvent) -> Vec<Bytes> {
         vec![match shown {
+            TurnEvent::Prompted => return Vec::new(),
             TurnEvent::Started => frame("stream_start", &json!({ "model": self.model }), None),
             TurnEvent::Text(text) => {
                 self.text.push_str(&text);

@@ -55,7 +55,7 @@ impl Asker {
         self.start(QuestionKey::Question(agent, question), move |cancelled| {
             let answer = match console.ask(&asked, &cancelled) {
                 TerminalAnswer::Allow | TerminalAnswer::AllowText { .. } => Answer::Once,
-                TerminalAnswer::Deny { reason } => Answer::No { reason },
+                TerminalAnswer::Deny { reason, .. } => Answer::No { reason },
                 TerminalAnswer::Unavailable { why } => Answer::NotAsked { why },
                 TerminalAnswer::Cancelled => return,
             };

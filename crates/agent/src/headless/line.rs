@@ -137,7 +137,7 @@ impl Line {
 
     fn of_shown(shown: TurnEvent) -> Option<Line> {
         Some(match shown {
-            TurnEvent::Started => return None,
+            TurnEvent::Started | TurnEvent::Prompted => return None,
             TurnEvent::Text(text) => Line::Text { text },
             TurnEvent::Thought(text) => Line::Thought { text },
             TurnEvent::Call(call) => Line::ToolCall {

@@ -111,7 +111,7 @@ async fn run_on<I: AsyncRead + Unpin>(
         }
     }
     host.send(HostCommand::Prompt { agent, text: prompt });
-    let mut interrupted = false;
+    let (mut interrupted, mut is_prompted) = (false, false);
     loop {
         let event = tokio::select! {
             event = events.recv() => event,
@@ -128,7 +128,17 @@ async fn run_on<I: AsyncRead + Unpin>(
             return fail(&mut output, "the agent ended before the answer".to_owned(), Exit::Failed);
         };
         let asked = ask(&mut output, &mut asker, event.agent.unwrap_or(agent), &event.what);
-        let shown = if event.agent.is_none_or(|whose| whose == agent) {
+        let is_own = event.agent.is_none_or(|whose| whose == agent);
+        if is_own && event.what == Occurred::Shown(TurnEvent::Prompted) {
+            is_prompted = true;
+        }
+        // A turn that was resumed ends first.
+        let is_end_before =
+            is_own && !is_prompted && matches!(event.what, Occurred::Shown(TurnEvent::Ended { .. }));
+        if is_end_before && interrupted {
+            host.send(HostCommand::Cancel { agent });
+        }
+        let shown = if is_own && !is_end_before {
             asked.and_then(|()| show(&mut output, &event.what))
         } else {
             asked.map(|()| None)

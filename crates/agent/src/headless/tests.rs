@@ -188,8 +188,10 @@ fn where_there_is_a_terminal_it_is_asked_and_left_when_the_question_closes() {
 fn the_answer_in_the_terminal_reaches_the_host() {
     let host = HostDouble::start();
     let (tell, _told) = mpsc::unbounded_channel();
-    let console =
-        Arc::new(Scripted(Some(TerminalAnswer::Deny { reason: Some("no".into()) }), Mutex::new(tell)));
+    let console = Arc::new(Scripted(
+        Some(TerminalAnswer::Deny { reason: Some("no".into()), comments: vec![] }),
+        Mutex::new(tell),
+    ));
     let (running, _keep) =
         start(&host, HeadlessRun { input: "hello", console: Some(console), ..HeadlessRun::default() });
     let (agent, _) = host.prompted();

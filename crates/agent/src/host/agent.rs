@@ -11,9 +11,9 @@ use super::contract::{AgentId, AgentSummary};
 use crate::conversation::AgentConversation;
 use crate::models::Model;
 use crate::session::Session;
+use crate::tools::Toolbox;
 
 /// One agent.
-#[derive(Debug)]
 pub(super) struct Agent {
     pub(super) id: AgentId,
     pub(super) name: String,
@@ -21,6 +21,8 @@ pub(super) struct Agent {
     pub(super) conversation: AgentConversation,
     pub(super) model: Model,
     pub(super) session: Session,
+    /// What its model may call.
+    pub(super) toolbox: Arc<dyn Toolbox>,
     /// The session file could not be written; the user was told.
     pub(super) unsaved: bool,
     /// The request that runs.
@@ -31,6 +33,8 @@ pub(super) struct Agent {
     pub(super) running: HashMap<String, Arc<Cancellation>>,
     /// Prompts whose mentions are read, the first of them now.
     pub(super) prompts: VecDeque<String>,
+    /// The first of them was cancelled meanwhile.
+    pub(super) cancels_prompt: bool,
     /// Formatted files that the editor mentioned; they go with the next prompt.
     pub(super) mentioned: Vec<String>,
     /// Whether its model gets tools.

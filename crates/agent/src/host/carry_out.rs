@@ -135,13 +135,20 @@ impl HostLoop {
             let _ = messages.send(LoopMessage::Emit(HostEvent { agent: Some(agent), what }));
         };
         let (messages, call_id) = (self.messages.clone(), call.id.clone());
-        let notify = move |place, change: &FileChange| {
+        let propose = move |change: &FileChange| {
             let (path, text) = (change.path.to_str(), change.proposed.text());
-            if let Some(path) = path.filter(|_| text.len() <= LARGEST_RECORDED) {
-                let (call_id, path, text) = (call_id.clone(), path.to_owned(), text.to_owned());
-                let _ = messages
-                    .send(LoopMessage::Record { agent, record: Record::Proposed { call_id, path, text } });
+            let Some(path) = path.filter(|_| text.len() <= LARGEST_RECORDED) else { return };
+            let (call_id, path, text) = (call_id.clone(), path.to_owned(), text.to_owned());
+            let record = Record::Proposed { call_id, path, text };
+            // Nobody sees it before it is on disk: an answer that is given must be found after a kill.
+            let (saved, is_saved) = std::sync::mpsc::sync_channel(1);
+            if messages.send(LoopMessage::Record { agent, record, saved }).is_ok() {
+                // The host has ended if nothing comes.
+                let _ = is_saved.recv();
             }
+        };
+        let (messages, call_id) = (self.messages.clone(), call.id.clone());
+        let notify = move |place| {
             let what = Occurred::Reviewing { call_id: call_id.clone(), place };
             let _ = messages.send(LoopMessage::Emit(HostEvent { agent: Some(agent), what }));
         };
@@ -154,12 +161,13 @@ impl HostLoop {
             cwd: found.cwd.clone(),
             agent: found.name.clone(),
             bridge: Arc::clone(&self.setup.bridge),
+            propose: Arc::new(propose),
             prompt: Arc::new(notice),
             cancelled,
             mode,
             output: Arc::new(output),
         };
-        let (toolbox, messages) = (Arc::clone(&self.setup.toolbox), self.messages.clone());
+        let (toolbox, messages) = (Arc::clone(&found.toolbox), self.messages.clone());
         let (call_id, name) = (call.id.clone(), call.name.clone());
         let done = tokio::task::spawn_blocking(move || toolbox.run(&call, &context));
         tokio::spawn(async move {
@@ -187,8 +195,9 @@ impl HostLoop {
 
     fn refresh_context(&mut self, agent: AgentId) {
         let Some(about) = self.about(agent) else { return };
-        let has_tools = self.agents.get(&agent).is_some_and(|agent| agent.has_tools);
-        let (context, toolbox) = (Arc::clone(&self.setup.context), Arc::clone(&self.setup.toolbox));
+        let Some(found) = self.agents.get(&agent) else { return };
+        let has_tools = found.has_tools;
+        let (context, toolbox) = (Arc::clone(&self.setup.context), Arc::clone(&found.toolbox));
         let (messages, look) = (self.messages.clone(), self.editor.wants_look());
         tokio::task::spawn_blocking(move || {
             if look {

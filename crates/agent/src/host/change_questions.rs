@@ -163,9 +163,12 @@ mod tests {
         let change = asked(&events);
         assert_eq!(questions.pending(AgentId(7)), 1);
         questions.answer(ChangeId(99), TerminalAnswer::Allow);
-        questions.answer(change, TerminalAnswer::Deny { reason: None });
+        questions.answer(change, TerminalAnswer::Deny { reason: None, comments: vec![] });
         questions.answer(change, TerminalAnswer::Allow);
-        assert_eq!(answer.recv_timeout(SOON).unwrap(), TerminalAnswer::Deny { reason: None });
+        assert_eq!(
+            answer.recv_timeout(SOON).unwrap(),
+            TerminalAnswer::Deny { reason: None, comments: vec![] }
+        );
         assert_eq!(events.recv_timeout(SOON).unwrap(), Occurred::ChangeClosed { change });
         assert_eq!(questions.pending(AgentId(7)), 0);
     }

@@ -82,6 +82,7 @@ impl HostLoop {
                 let _ = reply.send(self.set(agent, setting));
             }
             HostCommand::ConnectEditor { which, reply } => self.connect_editor(which, reply),
+            HostCommand::EditorStatus { reply } => self.editor_status(reply),
             HostCommand::DisconnectEditor => self.disconnect_editor(),
             HostCommand::Report { line } => {
                 let agent = self.last_used.or_else(|| self.agents.keys().next().copied());
@@ -102,6 +103,10 @@ impl HostLoop {
             return;
         }
         self.cancel(agent);
+        // Does not wait for calls that still run, and ends what was queued: the session must not go on by itself when it is loaded.
+        for _ in 0..2 {
+            self.handle(agent, Event::Cancel);
+        }
         if let Some(mut gone) = self.agents.remove(&agent) {
             for task in gone.request.take().into_iter().chain(gone.tick.take()) {
                 task.abort();
@@ -109,6 +114,8 @@ impl HostLoop {
             for cancelled in gone.running.into_values() {
                 tokio::task::spawn_blocking(move || cancelled.cancel());
             }
+            // Its own servers end with it, which takes a moment.
+            tokio::task::spawn_blocking(move || drop(gone.toolbox));
         }
         self.emit(Some(agent), Occurred::Closed);
         self.save_pool();
@@ -116,8 +123,9 @@ impl HostLoop {
 
     fn cancel(&mut self, agent: AgentId) {
         if let Some(agent) = self.agents.get_mut(&agent) {
-            // The first is read already, and its answer is expected.
+            // The files of the first are being read, and its end is expected: it is cancelled when it begins.
             agent.prompts.truncate(1);
+            agent.cancels_prompt = !agent.prompts.is_empty();
         }
         self.handle(agent, Event::Cancel);
     }
@@ -155,7 +163,11 @@ impl HostLoop {
         let Some(found) = self.agents.get_mut(&agent) else { return };
         let Some(text) = found.prompts.pop_front() else { return };
         let is_first = found.conversation.messages().is_empty();
+        let is_cancelled = std::mem::take(&mut found.cancels_prompt);
         self.handle(agent, Event::Prompt { text, attachments });
+        if is_cancelled {
+            self.handle(agent, Event::Cancel);
+        }
         if is_first {
             // From now on there is something to continue, even after a kill.
             self.save_pool();
@@ -211,7 +223,7 @@ impl HostLoop {
             let _ = reply.send(Ok(Vec::new()));
             return;
         }
-        let toolbox = std::sync::Arc::clone(&self.setup.toolbox);
+        let toolbox = std::sync::Arc::clone(&found.toolbox);
         tokio::task::spawn_blocking(move || {
             let specs = toolbox.specs().into_iter();
             let summaries = specs.map(|spec| ToolSummary { name: spec.name, description: spec.description });

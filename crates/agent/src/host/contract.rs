@@ -1,5 +1,6 @@
 //! What a frontend can ask of the host, and what it is told.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::conversation::{Answer, Question, QuestionId, TurnEvent};
 use crate::message::{ChatMessage, Usage};
 use crate::permissions::PermissionMode;
+use crate::tools::mcp::ServerConfig;
 
 /// Never reused in a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,6 +29,8 @@ pub struct AgentSettings {
     pub model: Option<String>,
     /// Continue this session.
     pub resume: Option<String>,
+    /// MCP servers that only this agent has, by name. They end with it.
+    pub servers: BTreeMap<String, ServerConfig>,
     /// Started by another agent, and not remembered with the pool.
     pub is_helper: bool,
 }
@@ -133,6 +137,19 @@ pub struct ProviderSummary {
     pub default_model: String,
     /// Those that are known here; others can be named.
     pub models: Vec<String>,
+}
+
+/// The connected editor, as `/ide status` shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditorSummary {
+    /// Such as "VS Code".
+    pub name: String,
+    /// The address that `/ide connect` takes.
+    pub address: String,
+    /// The protocol that is spoken with it.
+    pub protocol: &'static str,
+    /// Its workspace folders, as it says now.
+    pub folders: Vec<PathBuf>,
 }
 
 /// A tool, as lists show it.
@@ -280,6 +297,11 @@ pub enum HostCommand {
         which: Option<String>,
         /// The editor's name.
         reply: oneshot::Sender<Result<String, String>>,
+    },
+    /// The editor that is connected now.
+    EditorStatus {
+        /// None if there is none.
+        reply: oneshot::Sender<Option<EditorSummary>>,
     },
     /// Disconnect from the editor, and stay disconnected.
     DisconnectEditor,

@@ -23,6 +23,10 @@ pub(crate) struct Answers {
     pub(crate) sessions: Vec<SessionSummary>,
     /// The error of the next `New`.
     pub(crate) refuses: Option<String>,
+    /// A turn that was resumed runs: prompts wait for its end.
+    pub(crate) is_resumed: bool,
+    /// What happens to the next new agent before anyone hears of it.
+    pub(crate) at_once: Vec<Occurred>,
 }
 
 pub(crate) struct HostDouble {
@@ -57,6 +61,8 @@ impl HostDouble {
             messages: Vec::new(),
             sessions: Vec::new(),
             refuses: None,
+            is_resumed: false,
+            at_once: Vec::new(),
         }));
         let subscribers = Arc::<Mutex<Vec<UnboundedSender<HostEvent>>>>::default();
         let (pass, heard) = mpsc::channel();
@@ -67,7 +73,22 @@ impl HostDouble {
                     subscribed.lock().unwrap().push(events);
                     continue;
                 }
-                if let Some(command) = answering.lock().unwrap().answer(command) {
+                let mut answers = answering.lock().unwrap();
+                if matches!(command, HostCommand::New { .. }) {
+                    let agent = Some(AgentId(answers.settings.len() as u64 + 1));
+                    for what in std::mem::take(&mut answers.at_once) {
+                        let event = HostEvent { agent, what };
+                        subscribed.lock().unwrap().retain(|events| events.send(event.clone()).is_ok());
+                    }
+                }
+                if let HostCommand::Prompt { agent, .. } = &command
+                    && !answers.is_resumed
+                {
+                    let what = Occurred::Shown(TurnEvent::Prompted);
+                    let event = HostEvent { agent: Some(*agent), what };
+                    subscribed.lock().unwrap().retain(|events| events.send(event.clone()).is_ok());
+                }
+                if let Some(command) = answers.answer(command) {
                     let _ = pass.send(command);
                 }
             }

@@ -10,7 +10,7 @@ use linkspan_client::http::LoopbackUrl;
 use linkspan_client::{Candidate, EditorEvent, Surroundings, discover};
 use tokio::sync::oneshot;
 
-use super::contract::{AgentId, Occurred};
+use super::contract::{AgentId, EditorSummary, Occurred};
 use super::event_loop::{HostLoop, LoopMessage};
 use crate::context::mention_of;
 use crate::conversation::TurnEvent;
@@ -195,6 +195,23 @@ impl HostLoop {
                 bridge.connect(&candidate).map_err(|error| error.to_string()).map(|_| candidate.editor)
             });
             let _ = messages.send(LoopMessage::Editor(EditorMessage::Connected { which, reply }));
+        });
+    }
+
+    /// Asks the editor itself for its folders: what was found when it was connected may no longer be true.
+    pub(super) fn editor_status(&self, reply: oneshot::Sender<Option<EditorSummary>>) {
+        let connection = self.setup.bridge.connection().filter(|connection| connection.is_connected());
+        tokio::task::spawn_blocking(move || {
+            let summary = connection.map(|connection| {
+                let Candidate { editor, wire, folders, .. } = connection.candidate();
+                EditorSummary {
+                    name: editor.clone(),
+                    address: format!("http://127.0.0.1:{}", wire.port()),
+                    protocol: wire.dialect(),
+                    folders: connection.workspace_folders().unwrap_or_else(|_| folders.clone()),
+                }
+            });
+            reply.send(summary)
         });
     }
 

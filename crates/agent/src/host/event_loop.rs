@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
@@ -33,7 +34,7 @@ pub(super) enum LoopMessage {
     /// The time of a wake has come.
     Tick { agent: AgentId },
     /// About a running tool, for its session.
-    Record { agent: AgentId, record: Record },
+    Record { agent: AgentId, record: Record, saved: SyncSender<()> },
     /// For the frontends.
     Emit(HostEvent),
     /// The editor, by the bridge.
@@ -129,9 +130,10 @@ impl HostLoop {
             LoopMessage::Context { agent, prompt, tools } => self.context_is_ready(agent, prompt, tools),
             LoopMessage::Prompt { agent, attachments } => self.prompt_is_ready(agent, attachments),
             LoopMessage::Tick { agent } => self.handle(agent, Event::Tick),
-            LoopMessage::Record { agent, record } => {
+            LoopMessage::Record { agent, record, saved } => {
                 // What runs goes on without it; the next record that matters stops the turn.
                 self.save(agent, &record);
+                let _ = saved.send(());
             }
             LoopMessage::Emit(event) => self.emit(event.agent, event.what),
             LoopMessage::Editor(message) => self.editor_changed(message),

@@ -58,6 +58,7 @@ impl HelperPool {
         let status = self.host.ask(|reply| HostCommand::Status { reply }).await.map_err(gone)?;
         let parent = status.into_iter().find(|agent| agent.name == helper.parent);
         let settings = AgentSettings {
+            servers: Default::default(),
             name: Some(helper.name.to_owned()),
             cwd: Some(helper.cwd.to_owned()),
             mode: Some(helper.mode),

@@ -21,8 +21,8 @@ mod start;
 
 pub use change_questions::ChangeQuestions;
 pub use contract::{
-    AgentId, AgentSetting, AgentSettings, AgentSummary, ChangeId, ChangeQuestion, HostCommand, HostEnded,
-    HostEvent, HostHandle, Occurred, ProviderSummary, ReviewPlace, SessionSummary, ToolSummary,
+    AgentId, AgentSetting, AgentSettings, AgentSummary, ChangeId, ChangeQuestion, EditorSummary, HostCommand,
+    HostEnded, HostEvent, HostHandle, Occurred, ProviderSummary, ReviewPlace, SessionSummary, ToolSummary,
 };
 pub use demo::write_demo;
 pub use helper_pool::HelperPool;

@@ -1,14 +1,16 @@
 //! Starting an agent: its folder, its model, its session and its conversation.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::agent::Agent;
 use super::carry_out::tool_table;
-use super::contract::{AgentId, AgentSettings, Occurred};
-use super::event_loop::HostLoop;
+use super::contract::{AgentId, AgentSettings, HostEvent, Occurred};
+use super::event_loop::{HostLoop, LoopMessage};
 use crate::conversation::{AgentConversation, ConversationLimits, Settings, ToolTable, TurnEvent};
 use crate::models::Model;
 use crate::session::Session;
+use crate::tools::{SessionServers, Toolbox};
 
 /// Helpers at once: one that starts another waits for it.
 const MOST_HELPERS: usize = 8;
@@ -35,15 +37,21 @@ impl HostLoop {
             None => self.fresh(&settings)?,
         };
         let Begun { cwd, model, mut session, conversation, notice } = begun;
+        // It continues in this mode, whatever the configuration says then.
+        if settings.resume.is_none() || settings.mode.is_some() {
+            session.set_mode(conversation.mode()).map_err(|error| error.to_string())?;
+        }
         let id = AgentId(self.next_agent);
         if let Some(bridge) = &self.setup.bridge_id {
             session.set_bridge(bridge).map_err(|error| error.to_string())?;
         }
         self.next_agent += 1;
         let name = self.unique_name(settings.name.as_deref(), id);
+        let toolbox = self.toolbox_of(id, &settings);
         let agent = Agent {
             id,
             name,
+            toolbox,
             cwd,
             conversation,
             model,
@@ -53,6 +61,7 @@ impl HostLoop {
             tick: None,
             running: Default::default(),
             prompts: Default::default(),
+            cancels_prompt: false,
             mentioned: Vec::new(),
             has_tools: true,
             inject_context: true,
@@ -64,6 +73,20 @@ impl HostLoop {
             self.emit(Some(id), Occurred::Shown(TurnEvent::Info(notice)));
         }
         Ok(id)
+    }
+
+    /// The tools of all agents, and those of its own servers.
+    fn toolbox_of(&self, id: AgentId, settings: &AgentSettings) -> Arc<dyn Toolbox> {
+        let shared = Arc::clone(&self.setup.toolbox);
+        if settings.servers.is_empty() {
+            return shared;
+        }
+        let messages = self.messages.clone();
+        let report = move |line: &str| {
+            let what = Occurred::Shown(TurnEvent::Info(line.to_owned()));
+            let _ = messages.send(LoopMessage::Emit(HostEvent { agent: Some(id), what }));
+        };
+        Arc::new(SessionServers::start(shared, settings.servers.clone(), Arc::new(report)))
     }
 
     fn fresh(&self, settings: &AgentSettings) -> Result<Begun, String> {

@@ -68,6 +68,7 @@ impl HostLoop {
 pub fn remembered(path: &Path, folder: &Path) -> Vec<AgentSettings> {
     let here = read(path).folders.remove(folder).unwrap_or_default();
     let settings = here.into_iter().map(|agent| AgentSettings {
+        servers: Default::default(),
         name: Some(agent.name),
         cwd: Some(agent.cwd),
         mode: Some(agent.mode),

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use linkspan_client::Bridge;
-use linkspan_client::confirm::{Cancellation, ConfirmQuestion, FileChange, TerminalAnswer, TerminalPrompt};
+use linkspan_client::confirm::{Cancellation, ConfirmQuestion, TerminalAnswer, TerminalPrompt};
 
 use super::contract::ReviewPlace;
 
-type Notify = Box<dyn Fn(ReviewPlace, &FileChange) + Send + Sync>;
+type Notify = Box<dyn Fn(ReviewPlace) + Send + Sync>;
 
 pub(super) struct ReviewNotice {
     pub(super) inner: Arc<dyn TerminalPrompt + Send + Sync>,
@@ -18,11 +18,10 @@ pub(super) struct ReviewNotice {
 
 impl TerminalPrompt for ReviewNotice {
     fn ask(&self, question: &ConfirmQuestion, cancelled: &Cancellation) -> TerminalAnswer {
-        if let Some(change) = question.change.as_ref().filter(|change| change.proposed.for_review().is_some())
-        {
+        if question.change.as_ref().is_some_and(|change| change.proposed.for_review().is_some()) {
             let config = self.bridge.config();
             let in_editor = config.enabled && config.use_ide_diffs && self.bridge.connection().is_some();
-            (self.notify)(if in_editor { ReviewPlace::Both } else { ReviewPlace::Terminal }, change);
+            (self.notify)(if in_editor { ReviewPlace::Both } else { ReviewPlace::Terminal });
         }
         self.inner.ask(question, cancelled)
     }

@@ -1,9 +1,11 @@
 //! A host with a model that is played from a file, and tools that only echo.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use linkspan_client::confirm::ConfirmQuestion;
 use linkspan_client::{AgentInfo, Bridge, BridgeConfig, Surroundings};
 use linkspan_editor_api::Places;
 use serde_json::json;
@@ -21,12 +23,13 @@ use crate::tools::{ToolContext, Toolbox};
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// `echo` answers its arguments, `wait` only ends when it is cancelled, `command` is asked about, `crash` panics.
+/// `echo` answers its arguments, `wait` only ends when it is cancelled, `stuck` not even then, `command` is asked about,
+/// `propose` proposes a change and answers what the session files hold at that moment, `crash` panics.
 struct Echo;
 
 impl Toolbox for Echo {
     fn specs(&self) -> Vec<ToolSpec> {
-        ["echo", "wait", "command", "crash"]
+        ["echo", "wait", "stuck", "command", "propose", "crash"]
             .map(|name| ToolSpec {
                 name: name.to_owned(),
                 description: format!("{name}."),
@@ -38,6 +41,7 @@ impl Toolbox for Echo {
     fn kind(&self, name: &str) -> Option<ToolKind> {
         match name {
             "echo" | "wait" | "crash" => Some(ToolKind::Read),
+            "stuck" | "propose" => Some(ToolKind::Change),
             "command" => Some(ToolKind::Command),
             _ => None,
         }
@@ -48,6 +52,8 @@ impl Toolbox for Echo {
         let mut cancelled = false;
         match call.name.as_str() {
             "wait" => cancelled = context.cancelled.wait_timeout(SOON),
+            "stuck" => std::thread::sleep(Duration::from_secs(7)),
+            "propose" => return proposed(call, context),
             "crash" => panic!("a tool that panics"),
             _ => {}
         }
@@ -55,6 +61,16 @@ impl Toolbox for Echo {
         let (call_id, name) = (call.id.clone(), call.name.clone());
         ToolResult { call_id, name, text: arguments.to_string(), is_error: false, cancelled }
     }
+}
+
+fn proposed(call: &ModelCall, context: &ToolContext) -> ToolResult {
+    let write = json!({ "path": "f", "content": "the proposed text" });
+    let question = ConfirmQuestion::of_call("write_file", &write, &context.cwd).unwrap();
+    (context.propose)(question.change.as_ref().unwrap());
+    let files = std::fs::read_dir(context.cwd.join("state/sessions")).unwrap();
+    let text = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
+    let (call_id, name) = (call.id.clone(), call.name.clone());
+    ToolResult { call_id, name, text, is_error: false, cancelled: false }
 }
 
 pub(super) struct HostScene {
@@ -69,8 +85,12 @@ impl HostScene {
     }
 
     fn with(folder: TempDir, script: &str) -> HostScene {
+        HostScene::with_context(folder, script, Arc::new(BasePrompt))
+    }
+
+    fn with_context(folder: TempDir, script: &str, context: Arc<dyn PromptContext>) -> HostScene {
         std::fs::write(folder.path().join("script.toml"), script).unwrap();
-        let host = start(folder.path());
+        let host = start(folder.path(), context);
         let events = host.handle().subscribe();
         HostScene { folder, host: Some(host), events }
     }
@@ -153,7 +173,7 @@ fn places(folder: &Path) -> Places {
     Places { home: at("home"), runtime: at("run"), state: at("state"), config: at("config") }
 }
 
-fn start(folder: &Path) -> Host {
+fn start(folder: &Path, context: Arc<dyn PromptContext>) -> Host {
     let surroundings = Surroundings {
         cwd: folder.to_owned(),
         places: places(folder),
@@ -175,9 +195,62 @@ fn start(folder: &Path) -> Host {
         bridge,
         bridge_id: Some("b1".to_owned()),
         toolbox: Arc::new(Echo),
-        context: Arc::new(BasePrompt),
+        context,
     };
     Host::start(setup, handle, commands).unwrap()
+}
+
+#[test]
+fn a_change_is_on_disk_before_anybody_is_asked_about_it() {
+    let mut scene =
+        HostScene::new("[[turn]]\ncalls = [{ tool = \"propose\" }]\n[[turn]]\ntext = \"Done.\"\n");
+    let agent = scene.agent();
+    scene.prompt(agent, "go");
+    let seen = scene.until(|event| match event {
+        Occurred::Shown(TurnEvent::Result(result)) => Some(result.text.clone()),
+        _ => None,
+    });
+    assert!(seen.contains("{\"record\":\"proposed\"") && seen.contains("the proposed text"), "{seen}");
+    assert_eq!(scene.end().0, TurnEnd::Done);
+}
+
+#[test]
+fn the_user_is_told_when_a_tool_that_was_given_up_on_ends_after_all() {
+    let mut scene = HostScene::new("[[turn]]\ncalls = [{ tool = \"stuck\", arguments = { a = 1 } }]\n");
+    let agent = scene.agent();
+    scene.prompt(agent, "go");
+    scene.until(|event| matches!(event, Occurred::Output { .. }).then_some(()));
+    for _ in 0..2 {
+        scene.handle().send(HostCommand::Cancel { agent });
+    }
+    assert_eq!(scene.end().0, TurnEnd::Cancelled);
+    let told = scene.until(|event| match event {
+        Occurred::Shown(TurnEvent::Info(text)) => Some(text.clone()),
+        _ => None,
+    });
+    assert_eq!(told, "The call of stuck that was cancelled has ended after all: {\"a\":1}");
+}
+
+#[test]
+fn a_session_continues_in_the_mode_in_which_it_began() {
+    let scene = HostScene::new("[[turn]]\ntext = \"Hello.\"\n");
+    let yolo = AgentSettings { mode: Some(PermissionMode::Yolo), ..AgentSettings::default() };
+    let agent = scene.agent_with(yolo).unwrap();
+    let mut scene = scene;
+    scene.prompt(agent, "hi");
+    scene.end();
+    let name = scene.status()[0].session.clone();
+    let scene = scene.restart("[[turn]]\ntext = \"Again.\"\n");
+    let resumed = || AgentSettings { resume: Some(name.clone()), ..AgentSettings::default() };
+    let mode = |scene: &HostScene, agent| {
+        scene.status().iter().find(|status| status.agent == agent).map(|status| status.mode)
+    };
+    let agent = scene.agent_with(resumed()).unwrap();
+    assert_eq!(mode(&scene, agent), Some(PermissionMode::Yolo));
+    scene.handle().send(HostCommand::Close { agent });
+    let trusted = AgentSettings { mode: Some(PermissionMode::Sandboxed), ..resumed() };
+    let agent = scene.agent_with(trusted).unwrap();
+    assert_eq!(mode(&scene, agent), Some(PermissionMode::Sandboxed), "the flag wins");
 }
 
 #[test]
@@ -192,6 +265,7 @@ fn a_turn_with_a_tool_reaches_the_frontend_in_order() {
         let event = scene.event();
         let name = match &event {
             Occurred::Shown(TurnEvent::Started) => "started",
+            Occurred::Shown(TurnEvent::Prompted) => "prompted",
             Occurred::Shown(TurnEvent::Text(_)) => "text",
             Occurred::Shown(TurnEvent::Call(_)) => "call",
             Occurred::Output { text, .. } if text == "working\n" => "output",
@@ -204,7 +278,7 @@ fn a_turn_with_a_tool_reaches_the_frontend_in_order() {
             break;
         }
     }
-    assert_eq!(seen, ["started", "text", "call", "output", "result", "text", "ended"]);
+    assert_eq!(seen, ["started", "prompted", "text", "call", "output", "result", "text", "ended"]);
     let status = scene.status().remove(0);
     assert_eq!((status.messages, status.busy, status.waiting), (4, false, 0));
     assert_eq!(status.model, scene.script());
@@ -240,6 +314,36 @@ fn cancelling_ends_a_tool_and_a_slow_model() {
     scene.until(|event| matches!(event, Occurred::Shown(TurnEvent::Started)).then_some(()));
     scene.handle().send(HostCommand::Cancel { agent });
     assert_eq!(scene.end().0, TurnEnd::Cancelled);
+}
+
+/// Reads what a prompt mentions when the test says so.
+struct SlowMentions(Mutex<Receiver<()>>);
+
+impl PromptContext for SlowMentions {
+    fn system(&self, about: &AboutAgent) -> SystemPrompt {
+        BasePrompt.system(about)
+    }
+
+    fn attachments(&self, _: &str, _: &AboutAgent) -> Vec<String> {
+        self.0.lock().unwrap().recv_timeout(SOON).unwrap();
+        Vec::new()
+    }
+}
+
+#[test]
+fn a_prompt_that_is_cancelled_while_its_files_are_read_is_not_worked_on() {
+    let (read, reads) = channel();
+    let context = Arc::new(SlowMentions(Mutex::new(reads)));
+    let script = "[[turn]]\ntext = \"Done.\"\n";
+    let mut scene = HostScene::with_context(tempfile::tempdir().unwrap(), script, context);
+    let agent = scene.agent();
+    scene.prompt(agent, "look at @file");
+    scene.handle().send(HostCommand::Cancel { agent });
+    scene.status();
+    read.send(()).unwrap();
+    assert_eq!(scene.end().0, TurnEnd::Cancelled);
+    scene.prompt(agent, "and now?");
+    assert_eq!(scene.end(), (TurnEnd::Done, "Done.".to_owned()));
 }
 
 #[test]
@@ -323,7 +427,7 @@ fn what_cannot_be_started_says_why() {
     assert_eq!(set(AgentSetting::Tools(false)), Ok(()));
     assert_eq!(scene.ask(|reply| HostCommand::Tools { agent, reply }), Ok(Vec::new()));
     assert_eq!(set(AgentSetting::Tools(true)), Ok(()));
-    assert_eq!(scene.ask(|reply| HostCommand::Tools { agent, reply }).unwrap().len(), 4);
+    assert_eq!(scene.ask(|reply| HostCommand::Tools { agent, reply }).unwrap().len(), 6);
     let prompt = scene.ask(|reply| HostCommand::SystemPrompt { agent, reply }).unwrap();
     assert!(prompt.contains("trusted"), "{prompt}");
     assert_eq!(scene.ask(|reply| HostCommand::Providers { reply }).len(), 4);
@@ -366,6 +470,22 @@ fn quitting_cancels_what_runs() {
     scene.host.take().unwrap().quit();
     assert!(before.elapsed() < Duration::from_secs(3), "{:?}", before.elapsed());
     assert_eq!(scene.end().0, TurnEnd::Cancelled);
+}
+
+#[test]
+fn an_agent_that_was_closed_while_it_worked_does_not_go_on_when_it_is_loaded() {
+    let mut scene = HostScene::new("[[turn]]\ncalls = [{ tool = \"wait\" }]\n[[turn]]\ntext = \"No.\"\n");
+    let agent = scene.agent();
+    scene.prompt(agent, "go");
+    scene.until(|event| matches!(event, Occurred::Output { .. }).then_some(()));
+    let session = scene.status()[0].session.clone();
+    scene.handle().send(HostCommand::Close { agent });
+    scene.until(|event| (*event == Occurred::Closed).then_some(()));
+    let settings = AgentSettings { resume: Some(session), ..AgentSettings::default() };
+    let again = scene.agent_with(settings).unwrap();
+    assert!(!scene.status()[0].busy, "the turn that was ended goes on");
+    let Some(ChatMessage::Tools { results }) = scene.messages(again).pop() else { panic!() };
+    assert!(results[0].cancelled, "{results:?}");
 }
 
 #[test]

@@ -403,15 +403,20 @@ fn an_answer_without_end_is_cut_off() {
 
 #[test]
 fn the_servers_that_real_agents_are_tested_with_understand_us() {
-    for (wire, path) in [(WireName::Anthropic, ""), (WireName::Openai, "/v1"), (WireName::Gemini, "/v1beta")]
-    {
+    let wires = [
+        (WireName::Anthropic, ""),
+        (WireName::Openai, "/v1"),
+        (WireName::Gemini, "/v1beta"),
+        (WireName::Ollama, ""),
+    ];
+    for (wire, path) in wires {
         let server = linkspan_testkit::model::Model::start([
             Turn::calls("ide_open_file", json!({ "path": "a" })),
             Turn::says("All done."),
         ]);
         let model = model(wire, &format!("{}{path}", server.url()));
         // By these tools they know that a request is not one for a title.
-        let tools = vec![tool("ide.open_file"), tool("edit"), tool("replace")];
+        let tools = vec![tool("ide.open_file"), tool("edit_file")];
         let hello = ModelRequest { tools, ..hello() };
         let (events, result) = ask(&model, &hello);
         assert_eq!(result, Ok(()), "{wire:?}");

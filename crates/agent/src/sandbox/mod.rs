@@ -121,7 +121,10 @@ fn add_temporary(restrictions: &mut Restrictions) -> io::Result<Option<PathBuf>>
 
 /// Keys of models and of other services: the sandbox cannot keep a command from reading its own environment.
 fn is_secret(variable: &str) -> bool {
-    ["_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_AUTH_SOCK"].iter().any(|end| variable.ends_with(end))
+    let ends =
+        ["_KEY", "_TOKEN", "_SECRET", "PASSWORD", "PASSWD", "_PWD", "_PAT", "_CREDENTIALS", "_AUTH_SOCK"];
+    let variable = variable.to_ascii_uppercase();
+    ends.iter().any(|end| variable.ends_with(end))
 }
 
 /// What this system can restrict. Asks the system each time; that is quick.

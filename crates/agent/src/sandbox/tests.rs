@@ -144,5 +144,15 @@ fn wrong_arguments_run_nothing() {
 #[test]
 fn keys_are_not_passed_on() {
     assert!(is_secret("ANTHROPIC_API_KEY") && is_secret("GITHUB_TOKEN") && is_secret("SSH_AUTH_SOCK"));
-    assert!(!is_secret("PATH") && !is_secret("TOKENIZERS_PARALLELISM"));
+    for secret in
+        ["AWS_SECRET_ACCESS_KEY", "GITHUB_PAT", "PGPASSWORD", "MYSQL_PWD", "my_llm_key", "DB_PASSWD"]
+    {
+        assert!(is_secret(secret), "{secret}");
+    }
+    assert!(
+        !is_secret("PWD")
+            && !is_secret("OLDPWD")
+            && !is_secret("PATH")
+            && !is_secret("TOKENIZERS_PARALLELISM")
+    );
 }

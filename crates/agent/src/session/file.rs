@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{SessionHead, VERSION, name};
 use crate::conversation::Record;
+use crate::permissions::PermissionMode;
 
 /// More is not a conversation.
 const LARGEST: u64 = 512 * 1024 * 1024;
@@ -139,7 +140,7 @@ impl Session {
         // Kept, whatever happens, for the next time.
         self.unsaved.extend(json(line).map_err(self.io("write"))?);
         if self.file.is_none() {
-            self.create()?;
+            self.create(lock)?;
         }
         self.flush()
     }
@@ -162,7 +163,10 @@ impl Session {
         }
     }
 
-    fn create(&mut self) -> Result<(), SessionError> {
+    pub(super) fn create(
+        &mut self,
+        lock: impl FnOnce(&File, &str, &Path) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
         super::store::make_folder(&self.folder).map_err(self.io("create"))?;
         let path = self.path();
         let options = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
@@ -170,7 +174,11 @@ impl Session {
             io::ErrorKind::AlreadyExists => SessionError::Taken(self.name.clone()),
             _ => SessionError::Io { what: "create", path: path.clone(), source: error },
         })?;
-        lock(&file, &self.name, &path)?;
+        if let Err(error) = lock(&file, &self.name, &path) {
+            // An empty file would be taken for another session the next time.
+            let _ = std::fs::remove_file(&path);
+            return Err(error);
+        }
         let head = json(&Line::Session(self.head.clone())).map_err(self.io("write"))?;
         self.unsaved.splice(..0, head);
         self.file = Some(file);
@@ -185,6 +193,16 @@ impl Session {
             return self.append_line(&line);
         }
         self.unsaved.extend(json(&line).map_err(self.io("write"))?);
+        Ok(())
+    }
+
+    /// Records in which mode the agent works from now on. There is no file for that alone.
+    pub fn set_mode(&mut self, mode: PermissionMode) -> Result<(), SessionError> {
+        let record = Record::Mode { mode };
+        if self.file.is_some() {
+            return self.append_line(&record);
+        }
+        self.unsaved.extend(json(&record).map_err(self.io("write"))?);
         Ok(())
     }
 

@@ -122,6 +122,18 @@ fn what_could_not_be_written_is_written_with_the_next_record() {
 }
 
 #[test]
+fn a_session_whose_file_could_not_be_locked_is_created_by_the_next_record() {
+    let (_folder, store) = store();
+    let mut session = store.create(Path::new("/w"), "m");
+    let name = session.name().to_owned();
+    let refused = session.create(|_, name, _| Err(SessionError::Locked(name.to_owned())));
+    assert!(matches!(refused, Err(SessionError::Locked(_))), "{refused:?}");
+    session.append(&said("one")).unwrap();
+    drop(session);
+    assert_eq!(store.open(&name).unwrap().records, [said("one")]);
+}
+
+#[test]
 fn ten_thousand_messages_are_opened_quickly() {
     let (_folder, store) = store();
     let mut session = store.create(Path::new("/w"), "m");

@@ -12,10 +12,12 @@ use linkspan_workspace::{Cancel, Workspace};
 
 use super::code::diff_style;
 use super::markdown::Markdown;
-use super::screen::{Reply, Request};
+use super::screen::{NO_EDITOR, Reply, Request};
 use super::text::{Line, Style, line, lines, plain, span};
 use crate::call_line::call_line;
-use crate::host::{AgentId, AgentSettings, HostCommand, HostEnded, HostHandle, SessionSummary};
+use crate::host::{
+    AgentId, AgentSettings, EditorSummary, HostCommand, HostEnded, HostHandle, SessionSummary,
+};
 use crate::message::ChatMessage;
 
 /// How many decisions `/ide history` lists.
@@ -99,6 +101,10 @@ async fn carry_out(host: &HostHandle, request: Request) -> Result<Reply, String>
             host.ask(|reply| HostCommand::ConnectEditor { which, reply }).await.map_err(ended)??;
             Vec::new()
         }
+        Request::EditorStatus => {
+            let editor = host.ask(|reply| HostCommand::EditorStatus { reply }).await.map_err(ended)?;
+            editor.map_or_else(|| lines(Style::Plain, NO_EDITOR), |editor| editor_lines(&editor))
+        }
         Request::Diff { cwd } => blocking(move || diff(&cwd)).await?,
         Request::Undo { cwd } => blocking(move || undo(&cwd)).await?,
         Request::History { cwd } => blocking(move || history(&cwd)).await?,
@@ -121,6 +127,22 @@ async fn blocking(
     work: impl FnOnce() -> Result<Vec<Line>, String> + Send + 'static,
 ) -> Result<Vec<Line>, String> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("it failed: {error}")))
+}
+
+fn editor_lines(editor: &EditorSummary) -> Vec<Line> {
+    let mut shown = lines(Style::Plain, &format!("IDE connected: {}", name(&editor.name)));
+    let count = match editor.folders.len() {
+        1 => "1 folder".to_owned(),
+        folders => format!("{folders} folders"),
+    };
+    shown.push(line(Style::Dim, format!("  {} ({}), {count}", editor.address, editor.protocol)));
+    shown.extend(
+        editor
+            .folders
+            .iter()
+            .map(|folder| line(Style::Dim, format!("  {}", name(&folder.to_string_lossy())))),
+    );
+    shown
 }
 
 /// The end of a conversation that is continued.
@@ -321,6 +343,7 @@ mod tests {
             review: "r12".into(),
             change: Some("c17".into()),
             undoes: None,
+            set: None,
             window: "w1".into(),
             agent: "a".into(),
             dialect: "linkspan".into(),
@@ -337,6 +360,7 @@ mod tests {
             undoable: false,
             undone: true,
             on_disk: None,
+            origin: None,
         };
         let shown = words(&[history_line(&entry, &[], Path::new("/w"), 62_000)]);
         assert_eq!(shown, ["r12      1m  src/a.rs  rejected: no, undone"]);

@@ -7,6 +7,7 @@ mod commands;
 mod history;
 mod keyboard;
 mod keys;
+mod line_comments;
 mod line_editor;
 mod markdown;
 mod paint;

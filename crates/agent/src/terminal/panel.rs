@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use linkspan_client::confirm::{ConfirmQuestion, TerminalAnswer};
-use linkspan_client::connection::AcceptedPart;
+use linkspan_client::connection::{AcceptedPart, DecidedHunk};
 use linkspan_client::visible;
 use linkspan_review::{Hunk, compose, hunks, unified};
 
 use super::code::diff_style;
 use super::keys::KeyPress;
+use super::line_comments::{CommentAct, CommentStep, LineComments};
 use super::line_editor::LineEditor;
 use super::text::{Line, Style, line, lines, plain, span};
 use crate::call_line::call_line;
@@ -29,7 +30,14 @@ const HUNK_LINES: usize = 12;
 /// What a question is about.
 #[derive(Debug)]
 pub(super) enum Subject {
-    Call { question: QuestionId, call: ModelCall, note: String, repeated: bool },
+    /// If it is cut, not all of the call was shown.
+    Call {
+        question: QuestionId,
+        call: ModelCall,
+        note: String,
+        repeated: bool,
+        is_cut: bool,
+    },
     Change(Change),
 }
 
@@ -40,6 +48,8 @@ pub(super) struct Change {
     /// The text as it is proposed now: the agent's, or what the user made of it.
     text: String,
     hunks: Vec<Hunk>,
+    /// On lines of that text.
+    comments: LineComments,
     /// Not all of it was shown.
     is_cut: bool,
 }
@@ -52,6 +62,10 @@ enum Step {
         taken: Vec<bool>,
     },
     Reason(LineEditor),
+    /// A command that begins with a slash.
+    Command(LineEditor),
+    /// A comment on a line.
+    Comment(CommentStep),
 }
 
 /// A question and how far its answer is.
@@ -76,6 +90,8 @@ pub(super) enum PanelAct {
         name: String,
         text: String,
     },
+    /// The user wrote a command. The question stays.
+    Command(String),
     /// Not a key of the question.
     Ignored,
 }
@@ -88,14 +104,21 @@ impl Panel {
                 (call, format!("This call failed {times} times in the same way."), true)
             }
         };
-        Panel { subject: Subject::Call { question, call, note, repeated }, step: Step::Decide, since: None }
+        let is_cut = call_details(&call).1;
+        Panel {
+            subject: Subject::Call { question, call, note, repeated, is_cut },
+            step: Step::Decide,
+            since: None,
+        }
     }
 
     pub(super) fn of_change(asked: ChangeQuestion) -> Panel {
         let question = asked.question;
         let text =
             question.change.as_ref().map(|change| change.proposed.text().to_owned()).unwrap_or_default();
-        let mut change = Change { id: asked.change, question, text, hunks: Vec::new(), is_cut: false };
+        let (hunks_of, comments) = (Vec::new(), LineComments::default());
+        let mut change =
+            Change { id: asked.change, question, text, hunks: hunks_of, comments, is_cut: false };
         change.hunks = hunks(change.base(), &change.text);
         change.is_cut = change.diff().1;
         Panel { subject: Subject::Change(change), step: Step::Decide, since: None }
@@ -123,7 +146,7 @@ impl Panel {
         }
         self.since = Some(now);
         match &self.subject {
-            Subject::Call { call, .. } => call_details(call),
+            Subject::Call { call, .. } => call_details(call).0,
             Subject::Change(change) => change.shown(),
         }
     }
@@ -141,11 +164,20 @@ impl Panel {
                 rows.push(line(Style::Question, "Why not? The model reads it. Enter sends, Esc goes back."));
                 return (rows, Some(reason));
             }
-            (Subject::Call { note, repeated, .. }, _) => {
+            (_, Step::Command(command)) => {
+                rows.push(line(Style::Question, "A command. Enter runs it, Esc goes back to the question."));
+                return (rows, Some(command));
+            }
+            (Subject::Change(change), Step::Comment(step)) => {
+                return step.rows(&change.text, &change.comments);
+            }
+            (Subject::Call { note, repeated, is_cut, .. }, _) => {
                 rows.extend(lines(Style::Dim, note));
-                let (text, keys) = match repeated {
-                    true => ("Try it again? ", "[y]es  [n]o"),
-                    false => ("May it run? ", "[y] once  [s] for this session  [n]o"),
+                let (text, keys) = match (repeated, is_cut) {
+                    (true, false) => ("Try it again? ", "[y]es  [n]o"),
+                    (true, true) => ("Try it again? ", "[Y] unseen  [n]o"),
+                    (false, false) => ("May it run? ", "[y] once  [s] for this session  [n]o"),
+                    (false, true) => ("May it run? ", "[Y] once, unseen  [S] for this session, unseen  [n]o"),
                 };
                 rows.push(vec![span(Style::Question, text), span(Style::Plain, keys)]);
             }
@@ -156,9 +188,10 @@ impl Panel {
                 rows.push(vec![span(Style::Question, text), span(Style::Plain, keys)]);
             }
             (Subject::Change(change), _) => {
+                rows.extend(change.comments.rows(&change.text));
                 let yes = if change.is_cut { "[Y] accept unseen" } else { "[y]es" };
                 let hunks = if change.hunks.len() > 1 { "  [h]unks" } else { "" };
-                let edit = if change.question.change.is_some() { "  [e]dit" } else { "" };
+                let edit = if change.question.change.is_some() { "  [e]dit  [c]omment" } else { "" };
                 let text = if change.is_edited() { "Accept your text? " } else { "Accept? " };
                 rows.push(vec![
                     span(Style::Question, text),
@@ -185,6 +218,38 @@ impl Panel {
                 _ => PanelAct::Ignored,
             };
         }
+        if let Step::Command(command) = &mut self.step {
+            return match key {
+                KeyPress::Enter => {
+                    let text = command.submit().0;
+                    self.step = Step::Decide;
+                    PanelAct::Command(text)
+                }
+                KeyPress::Esc => {
+                    self.step = Step::Decide;
+                    PanelAct::Nothing
+                }
+                key if key.edit(command) => PanelAct::Nothing,
+                _ => PanelAct::Ignored,
+            };
+        }
+        if let (Step::Comment(step), Subject::Change(change)) = (&mut self.step, &mut self.subject) {
+            return match step.handle(key, &change.text, &mut change.comments) {
+                CommentAct::Stays => PanelAct::Nothing,
+                CommentAct::Ignored => PanelAct::Ignored,
+                CommentAct::Done => {
+                    self.step = Step::Decide;
+                    PanelAct::Nothing
+                }
+            };
+        }
+        // It answers nothing, so it may come at once.
+        if matches!(self.step, Step::Decide) && *key == KeyPress::Char('/') {
+            let mut command = LineEditor::default();
+            command.insert("/");
+            self.step = Step::Command(command);
+            return PanelAct::Nothing;
+        }
         let KeyPress::Char(letter) = key else {
             if *key == KeyPress::Esc && matches!(self.step, Step::Hunks { .. }) {
                 self.step = Step::Decide;
@@ -203,6 +268,7 @@ impl Panel {
             return PanelAct::Nothing;
         }
         match (&mut self.subject, letter) {
+            (Subject::Call { is_cut: true, .. }, 'y' | 's') => PanelAct::Nothing,
             (Subject::Call { question, .. }, 'y' | 'Y') => PanelAct::Answer(*question, Answer::Once),
             (Subject::Call { question, repeated: false, .. }, 's' | 'S') => {
                 PanelAct::Answer(*question, Answer::Session)
@@ -210,6 +276,11 @@ impl Panel {
             (Subject::Change(change), 'y' | 'Y') if !change.is_cut || *letter == 'Y' => change.accept(),
             (Subject::Change(change), 'h' | 'H') if change.hunks.len() > 1 => {
                 self.step = Step::Hunks { taken: Vec::new() };
+                PanelAct::Nothing
+            }
+            (Subject::Change(change), 'c' | 'C') if change.question.change.is_some() => {
+                let first = change.hunks.first().map_or(0, |hunk| hunk.after.start);
+                self.step = Step::Comment(CommentStep::begin(&change.text, first));
                 PanelAct::Nothing
             }
             (Subject::Change(change), 'e' | 'E') => match &change.question.change {
@@ -254,20 +325,28 @@ impl Panel {
             change.hunks.iter().zip(taken.iter()).any(|(hunk, taken)| hunk.id == *id && *taken)
         };
         let text = compose(change.base(), &change.text, &change.hunks, take);
-        let part = if change.is_edited() { AcceptedPart::Edited } else { AcceptedPart::Some };
-        PanelAct::Decide(change.id, allow_text(text, part))
+        let decided = change.hunks.iter().zip(taken.iter()).map(|(hunk, taken)| decided_hunk(hunk, *taken));
+        let (part, hunks) = match change.is_edited() {
+            true => (AcceptedPart::Edited, Vec::new()),
+            false => (AcceptedPart::Some, decided.collect()),
+        };
+        PanelAct::Decide(change.id, change.allow_text(text, part, hunks))
     }
 
     fn reject(&mut self, reason: Option<String>) -> PanelAct {
         match &self.subject {
             Subject::Call { question, .. } => PanelAct::Answer(*question, Answer::No { reason }),
-            Subject::Change(change) => PanelAct::Decide(change.id, TerminalAnswer::Deny { reason }),
+            Subject::Change(change) => {
+                let comments = change.comments.to_send();
+                PanelAct::Decide(change.id, TerminalAnswer::Deny { reason, comments })
+            }
         }
     }
 
     /// The user edited the text: it is shown, and asked about again.
     pub(super) fn edited(&mut self, now: Duration, text: String) -> Vec<Line> {
         let Subject::Change(change) = &mut self.subject else { return Vec::new() };
+        change.comments.follow(&change.text, &text);
         change.text = text;
         change.hunks = hunks(change.base(), &change.text);
         change.is_cut = change.diff().1;
@@ -286,11 +365,16 @@ impl Change {
     }
 
     fn accept(&self) -> PanelAct {
-        let answer = match self.is_edited() {
-            true => allow_text(self.text.clone(), AcceptedPart::Edited),
-            false => TerminalAnswer::Allow,
+        let answer = match (self.is_edited(), self.comments.to_send().is_empty()) {
+            (false, true) => TerminalAnswer::Allow,
+            (false, false) => self.allow_text(self.text.clone(), AcceptedPart::All, Vec::new()),
+            (true, _) => self.allow_text(self.text.clone(), AcceptedPart::Edited, Vec::new()),
         };
         PanelAct::Decide(self.id, answer)
+    }
+
+    fn allow_text(&self, text: String, taken: AcceptedPart, hunks: Vec<DecidedHunk>) -> TerminalAnswer {
+        TerminalAnswer::AllowText { text, taken, hunks, comments: self.comments.to_send() }
     }
 
     /// All that the user has to see.
@@ -356,8 +440,16 @@ impl Change {
     }
 }
 
-fn allow_text(text: String, taken: AcceptedPart) -> TerminalAnswer {
-    TerminalAnswer::AllowText { text, taken, comments: Vec::new() }
+fn decided_hunk(hunk: &Hunk, taken: bool) -> DecidedHunk {
+    let length = |range: &std::ops::Range<u32>| range.end.saturating_sub(range.start);
+    DecidedHunk {
+        id: hunk.id.to_string(),
+        before_start: hunk.before.start,
+        before_count: length(&hunk.before),
+        after_start: hunk.after.start,
+        after_count: length(&hunk.after),
+        taken,
+    }
 }
 
 fn index(line: u32) -> usize {
@@ -369,8 +461,8 @@ fn diff_line(text: &str) -> Line {
     line(diff_style(&text), plain(&text))
 }
 
-/// A call with all its arguments.
-pub(super) fn call_details(call: &ModelCall) -> Vec<Line> {
+/// A call with all its arguments, and whether it was cut.
+pub(super) fn call_details(call: &ModelCall) -> (Vec<Line>, bool) {
     let mut shown = vec![line(Style::Tool, call_line(call))];
     match &call.arguments {
         CallArguments::Json(arguments) => {
@@ -390,139 +482,14 @@ pub(super) fn call_details(call: &ModelCall) -> Vec<Line> {
         }
         CallArguments::Broken(text) => shown.extend(lines(Style::Bad, text)),
     }
-    if shown.len() > MOST_LINES {
+    let is_cut = shown.len() > MOST_LINES;
+    if is_cut {
         let more = shown.len() - MOST_LINES;
         shown.truncate(MOST_LINES);
         shown.push(line(Style::Bad, format!("… and {more} more lines, which are not shown")));
     }
-    shown
+    (shown, is_cut)
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    const LATER: Duration = Duration::from_secs(9);
-
-    fn change(base: &str, proposed: &str) -> Panel {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("f"), base).unwrap();
-        let call = json!({ "path": "f", "content": proposed });
-        let question = ConfirmQuestion::of_call("write_file", &call, folder.path()).unwrap();
-        let asked =
-            ChangeQuestion { change: ChangeId(3), call_id: "c1".into(), question: Arc::new(question) };
-        let mut panel = Panel::of_change(asked);
-        panel.show(Duration::ZERO);
-        panel
-    }
-
-    fn types(panel: &mut Panel, keys: &str) -> PanelAct {
-        let mut act = PanelAct::Nothing;
-        for key in keys.chars() {
-            act = panel.handle(LATER, &if key == '\n' { KeyPress::Enter } else { KeyPress::Char(key) });
-        }
-        act
-    }
-
-    fn words(lines: &[Line]) -> Vec<String> {
-        lines.iter().map(|line| line.iter().map(|span| span.text.as_str()).collect()).collect()
-    }
-
-    const OLD: &str = "a\nb\nc\nd\ne\n";
-    const NEW: &str = "A\nb\nC\nd\nE\n";
-
-    #[test]
-    fn a_change_is_accepted_or_rejected_with_a_reason() {
-        assert_eq!(types(&mut change(OLD, NEW), "y"), PanelAct::Decide(ChangeId(3), TerminalAnswer::Allow));
-        let reason = Some("too loud".to_owned());
-        let denied = PanelAct::Decide(ChangeId(3), TerminalAnswer::Deny { reason });
-        assert_eq!(types(&mut change(OLD, NEW), "ntoo loud\n"), denied);
-        let denied = PanelAct::Decide(ChangeId(3), TerminalAnswer::Deny { reason: None });
-        assert_eq!(types(&mut change(OLD, NEW), "n\n"), denied);
-    }
-
-    #[test]
-    fn hunks_are_taken_one_by_one() {
-        let taken = |keys, text: &str| {
-            let answer = allow_text(text.to_owned(), AcceptedPart::Some);
-            assert_eq!(types(&mut change(OLD, NEW), keys), PanelAct::Decide(ChangeId(3), answer), "{keys}");
-        };
-        taken("hyny", "A\nb\nc\nd\nE\n");
-        taken("hna", "a\nb\nC\nd\nE\n");
-        taken("hyd", "A\nb\nc\nd\ne\n");
-        assert_eq!(types(&mut change(OLD, NEW), "ha"), PanelAct::Decide(ChangeId(3), TerminalAnswer::Allow));
-        // No hunk at all is a rejection, and the model may be told why.
-        let denied = PanelAct::Decide(ChangeId(3), TerminalAnswer::Deny { reason: None });
-        assert_eq!(types(&mut change(OLD, NEW), "hd\n"), denied);
-        let mut one = change("a\n", "b\n");
-        assert_eq!(types(&mut one, "h"), PanelAct::Nothing);
-        assert_eq!(types(&mut one, "y"), PanelAct::Decide(ChangeId(3), TerminalAnswer::Allow));
-    }
-
-    #[test]
-    fn an_edited_text_is_shown_and_asked_about_again() {
-        let mut panel = change(OLD, NEW);
-        let PanelAct::Edit { text, name, .. } = types(&mut panel, "e") else { panic!("no edit") };
-        assert_eq!((text.as_str(), name.as_str()), (NEW, "f"));
-        let shown = words(&panel.edited(LATER, "mine\n".into()));
-        assert!(shown.contains(&"+mine".to_owned()), "{shown:?}");
-        assert_eq!(types(&mut panel, "y"), PanelAct::Nothing, "it was not on the screen long enough");
-        let later = LATER + SETTLE;
-        let answer = allow_text("mine\n".into(), AcceptedPart::Edited);
-        assert_eq!(panel.handle(later, &KeyPress::Char('y')), PanelAct::Decide(ChangeId(3), answer));
-    }
-
-    #[test]
-    fn a_key_that_was_on_its_way_answers_nothing() {
-        let mut panel = change(OLD, NEW);
-        assert_eq!(panel.handle(Duration::from_millis(499), &KeyPress::Char('y')), PanelAct::Nothing);
-        assert_eq!(panel.handle(Duration::from_millis(501), &KeyPress::Char('x')), PanelAct::Nothing);
-        assert_eq!(panel.handle(Duration::from_millis(501), &KeyPress::Ctrl('c')), PanelAct::Ignored);
-        assert_ne!(panel.handle(Duration::from_millis(501), &KeyPress::Char('y')), PanelAct::Nothing);
-    }
-
-    #[test]
-    fn a_change_that_is_not_shown_to_its_end_needs_more_than_a_yes() {
-        let mut panel = change("", &"line\n".repeat(MOST_LINES + 5));
-        assert!(words(&panel.rows().0).concat().contains("unseen"));
-        assert_eq!(types(&mut panel, "y"), PanelAct::Nothing);
-        assert_eq!(types(&mut panel, "Y"), PanelAct::Decide(ChangeId(3), TerminalAnswer::Allow));
-    }
-
-    #[test]
-    fn a_command_is_shown_whole_and_can_be_allowed_for_the_session() {
-        let arguments = CallArguments::Json(json!({ "command": "rm\u{1b} -r x" }));
-        let call = ModelCall { id: "c".into(), name: "run_command".into(), arguments, opaque: None };
-        let ask = Question::Permission { call: call.clone(), why: "trusted mode asks".into() };
-        let mut panel = Panel::of_question(QuestionId(1), ask);
-        let shown = words(&panel.show(Duration::ZERO));
-        assert_eq!(shown[1], "  command: rm\\u{1b} -r x");
-        assert_eq!(types(&mut panel, "s"), PanelAct::Answer(QuestionId(1), Answer::Session));
-        let mut again = Panel::of_question(QuestionId(1), Question::Repeated { call, times: 3 });
-        again.show(Duration::ZERO);
-        assert_eq!(types(&mut again, "s"), PanelAct::Nothing);
-        assert_eq!(types(&mut again, "y"), PanelAct::Answer(QuestionId(1), Answer::Once));
-    }
-
-    #[test]
-    fn what_hides_in_a_change_is_seen() {
-        let shown = words(&change("a\r\nb\n", "a\nb\u{202e}\n").subject_lines());
-        assert!(
-            shown.contains(&" a\\r".to_owned()) && shown.contains(&"+b\\u{202e}".to_owned()),
-            "{shown:?}"
-        );
-        let shown = words(&change("a\r\nb\r\n", "a\r\nc\r\n").subject_lines());
-        assert!(shown.contains(&"-b".to_owned()) && shown.contains(&"+c".to_owned()), "{shown:?}");
-    }
-
-    impl Panel {
-        fn subject_lines(&self) -> Vec<Line> {
-            match &self.subject {
-                Subject::Change(change) => change.shown(),
-                Subject::Call { .. } => Vec::new(),
-            }
-        }
-    }
-}
+mod tests;

@@ -182,9 +182,22 @@ fn sandboxed(tools: &AgentTools, command: &str, context: &ToolContext) -> Result
     for word in words {
         let word = std::str::from_utf8(word.as_bytes())
             .map_err(|_| "a path that is not valid UTF-8 cannot be used in the sandbox".to_owned())?;
-        line += &format!(" '{}'", word.replace('\'', r"'\''"));
+        line.push(' ');
+        line += &quoted(word);
     }
     Ok(line)
+}
+
+/// One word for `sh`, and for fish, where a backslash inside of quotes may stand for something else.
+fn quoted(word: &str) -> String {
+    let mut quoted = String::from("'");
+    for letter in word.chars() {
+        match letter {
+            '\'' | '\\' => quoted += &format!(r"'\{letter}'"),
+            other => quoted.push(other),
+        }
+    }
+    quoted + "'"
 }
 
 #[cfg(test)]
@@ -280,5 +293,47 @@ mod tests {
         let line = sandboxed(&AgentTools::new(config), "echo 'it''s' $HOME", &scene.context).unwrap();
         assert!(line.starts_with("exec '/a b' 'x' '--write' '/"), "{line}");
         assert!(line.ends_with(r"'-c' 'echo '\''it'\'''\''s'\'' $HOME'"), "{line}");
+    }
+
+    /// In fish a backslash inside of quotes is one for itself or for a quote.
+    fn words_in_fish(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut is_quoted) = (Vec::new(), String::new(), false);
+        let mut letters = line.chars().peekable();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '\\' if !is_quoted || letters.peek().is_some_and(|next| "\\'".contains(*next)) => {
+                    word.extend(letters.next());
+                }
+                '\'' => is_quoted = !is_quoted,
+                ' ' if !is_quoted => words.push(std::mem::take(&mut word)),
+                other => {
+                    assert!(
+                        is_quoted || other.is_ascii_alphanumeric(),
+                        "{other} is outside of quotes: {line}"
+                    );
+                    word.push(other);
+                }
+            }
+        }
+        words.push(word);
+        words
+    }
+
+    #[test]
+    fn no_shell_runs_a_part_of_a_command_outside_the_sandbox() {
+        let scene = ToolScene::new(PermissionMode::Sandboxed);
+        let mut config = crate::tools::ToolsConfig::new(scene.context.bridge.clone());
+        config.sandbox_program = Some(vec!["x".into()]);
+        let tools = AgentTools::new(config);
+        for command in [r"\'(touch outside)\'", r"echo a\\b\n", r"\", r"'\'"] {
+            let line = sandboxed(&tools, command, &scene.context).unwrap();
+            assert_eq!(words_in_fish(&line).last().map(String::as_str), Some(command), "{line}");
+            let said = std::process::Command::new("sh")
+                .args(["-c", &line.replacen("exec 'x'", r"printf '%s\n'", 1)])
+                .output()
+                .unwrap();
+            let said = String::from_utf8(said.stdout).unwrap();
+            assert_eq!(said.lines().last(), Some(command), "{line}");
+        }
     }
 }

@@ -64,7 +64,17 @@ pub(crate) async fn send(request: HttpRequest, reach: Reach) -> Result<Response<
         built = built.header(name, value);
     }
     let built = built.body(Full::new(request.body.into())).map_err(|error| error.to_string())?;
-    client.request(built).await.map_err(|error| format!("{}: {}", request.uri, with_causes(&error)))
+    client
+        .request(built)
+        .await
+        .map_err(|error| format!("{}: {}", without_secrets(&request.uri), with_causes(&error)))
+}
+
+/// An address as it may be told: a user's name and a query may hold keys.
+pub(crate) fn without_secrets(uri: &Uri) -> String {
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{}://{host}{}", uri.scheme_str().unwrap_or_default(), uri.path())
 }
 
 /// The first bytes of a body, and whether there is more.

@@ -14,6 +14,7 @@ mod http;
 pub mod mcp;
 mod paths;
 pub(crate) mod plan;
+mod session_servers;
 pub mod spawn;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -23,14 +24,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use linkspan_client::Bridge;
-use linkspan_client::confirm::{Cancellation, TerminalPrompt};
+use linkspan_client::confirm::{Cancellation, FileChange, TerminalPrompt};
 
 use crate::message::{ModelCall, ToolResult};
 use crate::models::ToolSpec;
 use crate::permissions::{PermissionMode, ToolKind};
 
+pub(crate) use editor::kind_elsewhere;
 pub(crate) use files::read_text as read_text_of;
 pub(crate) use paths::OwnFiles;
+pub(crate) use session_servers::SessionServers;
 pub use toolbox::{AgentTools, ToolsConfig};
 
 /// What a running call may use. Cheap to clone.
@@ -42,6 +45,8 @@ pub struct ToolContext {
     pub agent: String,
     /// The one bridge of the process.
     pub bridge: Arc<Bridge>,
+    /// Called with a change before anybody is asked about it; returns when it is recorded, or never will be.
+    pub propose: Arc<dyn Fn(&FileChange) + Send + Sync>,
     /// Where to ask about a change if no editor can show it, or at the same time.
     pub prompt: Arc<dyn TerminalPrompt + Send + Sync>,
     /// Ends the call early.

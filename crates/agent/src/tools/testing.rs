@@ -59,6 +59,7 @@ impl ToolScene {
             prompt: answers.clone(),
             cancelled: Arc::new(Cancellation::new()),
             mode,
+            propose: Arc::new(|_| {}),
             output: Arc::new(move |text| heard.lock().unwrap().push_str(text)),
         };
         ToolScene { folder, context, answers, output }

@@ -168,23 +168,31 @@ impl Toolbox for AgentTools {
     }
 
     fn run(&self, call: &ModelCall, context: &ToolContext) -> ToolResult {
-        let answer = match &call.arguments {
-            _ if context.cancelled.is_cancelled() => Err(ToolFailure::cancelled()),
-            CallArguments::Broken(_) => Err(ToolFailure::from(
-                "The arguments are not a JSON object, so nothing was done; make the call again with valid JSON.",
-            )),
-            CallArguments::Json(arguments) => self
-                .answer(&call.name, arguments, context)
-                .unwrap_or_else(|| Err(ToolFailure::Error(format!("There is no tool `{}`.", call.name)))),
-        };
-        let (text, is_error, cancelled) = match answer {
-            Ok(text) => (text, false, false),
-            Err(ToolFailure::Error(text)) => (text, true, false),
-            Err(ToolFailure::Cancelled(text)) => (text, true, true),
-        };
-        let text = beginning(text, LONGEST, "Ask for less at a time.");
-        ToolResult { call_id: call.id.clone(), name: call.name.clone(), text, is_error, cancelled }
+        answered(call, context, |arguments| self.answer(&call.name, arguments, context))
     }
+}
+
+/// The result of a call; `run` has `None` if there is no such tool.
+pub(crate) fn answered(
+    call: &ModelCall,
+    context: &ToolContext,
+    run: impl FnOnce(&Value) -> Option<Answer>,
+) -> ToolResult {
+    let answer = match &call.arguments {
+        _ if context.cancelled.is_cancelled() => Err(ToolFailure::cancelled()),
+        CallArguments::Broken(_) => Err(ToolFailure::from(
+            "The arguments are not a JSON object, so nothing was done; make the call again with valid JSON.",
+        )),
+        CallArguments::Json(arguments) => run(arguments)
+            .unwrap_or_else(|| Err(ToolFailure::Error(format!("There is no tool `{}`.", call.name)))),
+    };
+    let (text, is_error, cancelled) = match answer {
+        Ok(text) => (text, false, false),
+        Err(ToolFailure::Error(text)) => (text, true, false),
+        Err(ToolFailure::Cancelled(text)) => (text, true, true),
+    };
+    let text = beginning(text, LONGEST, "Ask for less at a time.");
+    ToolResult { call_id: call.id.clone(), name: call.name.clone(), text, is_error, cancelled }
 }
 
 /// Holds a file while it is changed: the next call that changes it waits, so that its base is the result of this one.

@@ -33,7 +33,7 @@ pub(crate) const GROUPS: [CommandGroup; 5] = [
     },
     CommandGroup {
         title: "Agents and permissions",
-        commands: &["agent", "hook", "mcp", "asks", "allow", "deny", "clients"],
+        commands: &["agent", "hook", "mcp", "acp", "asks", "allow", "deny", "clients"],
     },
     CommandGroup {
         title: "Set up",

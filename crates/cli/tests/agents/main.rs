@@ -5,6 +5,8 @@
 use linkspan_testkit as support;
 
 #[cfg(test)]
+mod acp_proxy;
+#[cfg(test)]
 mod all_dialects;
 #[cfg(test)]
 mod bad_input;

@@ -8,8 +8,9 @@ use insta::{Settings, assert_snapshot};
 use crate::support::*;
 
 /// Every command that a user can see, with its subcommands.
-const COMMANDS: [(&str, &[&str]); 40] = [
+const COMMANDS: [(&str, &[&str]); 41] = [
     ("accept", &[]),
+    ("acp", &[]),
     ("agent", &[]),
     ("allow", &[]),
     ("asks", &[]),

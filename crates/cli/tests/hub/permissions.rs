@@ -65,8 +65,8 @@ mod tests {
         let ran = json!({ "terminal": "t1", "output": "make\u{202e}\n", "exitCode": 3, "timedOut": false });
         assert_eq!(agent.told(call), ran);
         let cwd = Some(folder.to_str().unwrap().to_owned());
-        let run =
-            api::TerminalRun { command: "make\u{202e}\n".into(), cwd, terminal: None, timeout_ms: 5000 };
+        let (command, name) = ("make\u{202e}\n".into(), Some("tester".into()));
+        let run = api::TerminalRun { command, cwd, terminal: None, name, timeout_ms: 5000 };
         assert_eq!(editor.state().ran, [run]);
     }
 

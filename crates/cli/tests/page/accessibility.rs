@@ -8,7 +8,7 @@ const BASE: &str = "fn main() {\n    let a = 1;\n    let b = 2;\n    println!(\"
 const PROPOSED_TEXT: &str = "fn main() {\n    let a = 10;\n    let b = 2;\n    println!(\"{a} {b}\");\n}\n";
 
 /// The violations that axe finds in the page as it is now.
-fn violations(page: &Page) -> String {
+pub(crate) fn violations(page: &Page) -> String {
     let found = page.evaluate(
         "axe.run(document, {
             resultTypes: ['violations'],

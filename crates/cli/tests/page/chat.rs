@@ -18,9 +18,10 @@ const WORDS: &str = ".from-agent .md";
 
 struct Chat {
     page: Page,
-    world: World,
     serve: Serve,
     _browser: Browser,
+    /// Last, because it stops the hub: an editor that is still attached would start it again.
+    world: World,
 }
 
 impl Chat {
@@ -86,7 +87,10 @@ fn a_conversation_is_started_with_an_agent_in_a_folder_and_its_answer_streams_in
     let start = said.iter().find(|(method, _)| method == "chat/start").unwrap();
     assert_eq!(start.1, json!({ "agent": "claude", "folder": world.workspace() }));
     let prompt = said.iter().find(|(method, _)| method == "chat/prompt").unwrap();
-    assert_eq!(prompt.1, json!({ "chat": "t1", "text": "Explain **this**\nplease", "attachments": [] }));
+    assert_eq!(
+        prompt.1,
+        json!({ "chat": "t1", "text": "Explain **this**\nplease", "attachments": [], "pictures": [] })
+    );
     page.evaluate("chatHub.item('t1', { kind: 'agent', text: '' }); 0");
     for word in ["It ", "is `one", "`.\n\n```rust\nlet x", " = 1;\n```"] {
         page.evaluate(&format!("chatHub.text('t1', 1, {}); 0", json!(word)));
@@ -164,6 +168,30 @@ fn a_review_is_decided_in_the_conversation_by_hunks_and_the_list_is_in_step() {
     assert!(!agent.texts(call).is_empty());
     page.click("[data-action='reviews']");
     page.sees(&row_in(&review, "accepted"));
+}
+
+/// As in a view of VS Code that shares its side bar with others.
+#[test]
+fn a_review_is_built_and_the_messages_keep_some_room_where_there_is_hardly_any() {
+    let chat = Chat::opens("chatHub.add({ state: { kind: 'working' } })");
+    let Chat { page, world, serve, .. } = &chat;
+    page.resize(320, 230);
+    let path = world.file("a.txt", "one\n");
+    let mut agent = Agent::nexus3(world, serve.port);
+    agent.propose(&path, "two\n", "tab");
+    let review = world.one_pending();
+    chat.does(&format!(
+        "chatHub.item('t1', {{ kind: 'tool', title: 'Edit', state: 'pending', reviews: ['{review}'] }})"
+    ));
+    page.sees(&format!("[data-review-card='{review}'] {PROPOSED}"));
+    let height = page.evaluate("document.querySelector('.transcript').clientHeight").as_u64().unwrap();
+    assert!(height >= 120, "{height} px for the messages");
+    // Nothing covers them.
+    page.click(&format!("[data-review-card='{review}'] [data-action='reject']"));
+    page.click(COMPOSER);
+    page.types("still here");
+    page.click(SEND);
+    page.says(".from-user", "still here");
 }
 
 #[test]
@@ -363,4 +391,123 @@ fn a_permission_request_is_answered_in_the_conversation_that_it_belongs_to() {
     page.click(".decide .ask [data-action='allowOnce']");
     assert_eq!(agent.told(call)["exitCode"], 3);
     page.sees_no(".decide .ask");
+}
+
+#[test]
+fn a_mention_completes_the_selection_of_the_editor_and_a_message_goes_back_with_all_that_belongs_to_it() {
+    let chat = Chat::opens(
+        "chatHub.add(); chatHub.files = ['/w/src/selector.rs']; chatHub.selection = { path: '/w/a.rs', firstLine: 3, lastLine: 9 }",
+    );
+    let page = &chat.page;
+    page.click(COMPOSER);
+    page.types("what is @sel");
+    page.waits("both are offered", |page| (page.count(".options [role='option']") == 2).then_some(()));
+    page.says(".options [aria-selected='true']", "selection");
+    page.press("Enter");
+    page.says(".composer .files", "a.rs:3-9");
+    page.press("Enter");
+    page.says(".from-user", "what is @selection");
+    let selection = json!([{ "path": "/w/a.rs", "firstLine": 3, "lastLine": 9 }]);
+    assert_eq!(chat.requests("chat/prompt")[0]["attachments"], selection);
+    let again = ".from-user [data-action='again']";
+    assert!(page.attribute(again, "title").unwrap().contains("sent as a new message"));
+    page.evaluate(&format!("document.querySelector(\"{again}\").click(); 0"));
+    page.says(".composer .files", "a.rs:3-9");
+    page.press("End");
+    page.types("?");
+    page.press("Enter");
+    page.waits("it is a new message", |page| (page.count(".from-user") == 2).then_some(()));
+    let second = &chat.requests("chat/prompt")[1];
+    assert_eq!((&second["attachments"], &second["text"]), (&selection, &json!("what is @selection ?")));
+}
+
+/// Drops files on the composer; `pictures` have these many pixels on each side.
+#[track_caller]
+fn drop_files(page: &Page, pictures: &[(&str, u32)], others: &[&str]) {
+    let dropped = format!(
+        "(async () => {{
+            const data = new DataTransfer();
+            for (const [name, side] of {pictures}) {{
+                const canvas = new OffscreenCanvas(side, side);
+                canvas.getContext('2d').fillRect(0, 0, side, side);
+                data.items.add(new File([await canvas.convertToBlob()], name, {{ type: 'image/png' }}));
+            }}
+            for (const name of {others}) data.items.add(new File(['text'], name, {{ type: name.endsWith('.png') ? 'image/png' : 'text/plain' }}));
+            document.querySelector('.composer').dispatchEvent(new DragEvent('drop', {{ dataTransfer: data, bubbles: true, cancelable: true }}));
+            return 0;
+        }})()",
+        pictures = json!(pictures),
+        others = json!(others)
+    );
+    page.evaluate(&dropped);
+}
+
+#[test]
+fn a_dropped_picture_is_made_small_shown_and_sent() {
+    let chat = Chat::opens("chatHub.add({ pictures: true })");
+    let page = &chat.page;
+    drop_files(page, &[("large.png", 3000)], &[]);
+    page.sees(".composer canvas.picture[aria-label='Picture: large.png']");
+    page.click(SEND);
+    page.sees(".from-user canvas.picture");
+    let picture = chat.requests("chat/prompt")[0]["pictures"][0].clone();
+    assert_eq!((&picture["name"], &picture["mimeType"]), (&json!("large.png"), &json!("image/png")));
+    let side = page.evaluate(&format!(
+        "fetchSide({})",
+        json!(picture["data"])
+    ).replace("fetchSide(", "(async (data) => (await createImageBitmap(new Blob([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))]))).width)("));
+    assert_eq!(side, json!(1568));
+    page.sees_no(".composer canvas.picture");
+    assert_eq!(page.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn what_cannot_be_dropped_says_why() {
+    let chat = Chat::opens(
+        "chatHub.add({ pictures: false }); chatHub.files = ['/w/a.txt', '/w/b/c.txt', '/w/d/c.txt']",
+    );
+    let page = &chat.page;
+    drop_files(page, &[("a.png", 4)], &[]);
+    page.says("[data-toast]", "Gemini CLI takes no pictures");
+    drop_files(page, &[], &["a.txt"]);
+    page.says(".composer .files", "a.txt");
+    drop_files(page, &[], &["c.txt", "elsewhere.txt"]);
+    page.says("#toasts", "Several files are named c.txt");
+    page.says("#toasts", "elsewhere.txt is not in the folder");
+    chat.does("chatHub.summary('t1', { pictures: true })");
+    drop_files(page, &[], &["broken.png"]);
+    page.says("#toasts", "broken.png is not a picture");
+    assert_eq!(page.count(".composer .picture"), 0);
+}
+
+#[test]
+fn new_items_that_come_faster_than_frames_are_followed_until_the_user_scrolls_up() {
+    let chat = Chat::opens(
+        "chatHub.add({ state: { kind: 'working' } }, Array.from({ length: 60 }, (_, i) => ({ kind: 'notice', text: `note ${i}`, isError: false })))",
+    );
+    let page = &chat.page;
+    // In bursts within a frame, so that the scroll event of one comes after the next is known.
+    page.evaluate(
+        "(async () => {
+            for (let step = 0; step < 120; step++) {
+                chatHub.item('t1', { kind: 'notice', text: `more ${step}\\n`.repeat(4), isError: false });
+                if (step % 3 === 2) await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+                else await Promise.resolve();
+            }
+            return 0;
+        })()",
+    );
+    page.sees("[data-item='179']");
+    page.waits("the end is on the screen", |page| (!page.shows("[data-action='to-end']")).then_some(()));
+    page.evaluate("document.querySelector('.transcript').scrollTop -= 400; 0");
+    page.sees("[data-action='to-end']:not([hidden])");
+    chat.does("chatHub.item('t1', { kind: 'notice', text: 'unseen', isError: false })");
+    page.says("[data-action='to-end']", "Latest");
+    // One's own message is always shown.
+    page.fill(COMPOSER, "and now?");
+    page.click(SEND);
+    page.says(".from-user", "and now?");
+    page.waits("the end is on the screen again", |page| {
+        (!page.shows("[data-action='to-end']")).then_some(())
+    });
 }

@@ -13,7 +13,11 @@ mod agent_port;
 #[cfg(test)]
 mod chat;
 #[cfg(test)]
+mod chat_messages;
+#[cfg(test)]
 mod chat_with_agent;
+#[cfg(test)]
+mod chat_with_engine;
 #[cfg(test)]
 mod comments;
 #[cfg(test)]

@@ -112,9 +112,9 @@ fn the_first_answer_counts_in_the_page_and_in_the_terminal() {
     tty.sees(QUESTION);
     tty.looks_and_types("y");
     tty.sees("The second.");
-    // The agent writes what the terminal accepted, and takes its question back.
-    page.sees(&row_in(&review, "withdrawn"));
-    page.says(OUTCOME, "ithdrawn");
+    // The hub records what the terminal decided like any other decision.
+    page.sees(&row_in(&review, "accepted"));
+    page.says(OUTCOME, "ccepted");
     assert_eq!(world.read_text("terminal.txt"), "two\n");
     for (number, name) in ["page.txt", "terminal.txt"].iter().enumerate() {
         let told = model.result(number).text;

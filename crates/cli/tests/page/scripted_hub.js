@@ -15,6 +15,9 @@
     requests: [],
     /** Method → message: such requests fail. */
     refusals: {},
+    /** What `chat/files` answers. */
+    files: [],
+    selection: undefined,
     socket: null,
     next: 1,
 
@@ -58,12 +61,18 @@
         case "chat/start":
           return { chat: this.add({ agent: params.agent, folder: params.folder, agentName: this.agents.find(({ id }) => id === params.agent).name }) };
         case "chat/open":
-          return structuredClone({ summary: known.summary, items: known.items });
+          return structuredClone({ summary: known.summary, ...page(known.items, known.items.length, params.limit) });
+        case "chat/items":
+          return structuredClone(page(known.items, params.before, params.limit));
+        case "chat/files":
+          return { paths: this.files, selection: this.selection };
+        case "chat/symbols":
+          return { symbols: [] };
         case "chat/prompt":
           if (known.summary.title === "") known.summary.title = params.text.split("\n")[0].slice(0, 60);
           setTimeout(() => {
             const queued = known.summary.state.kind === "working";
-            this.item(params.chat, { kind: "user", text: params.text, attachments: params.attachments, queued, byLinkspan: false });
+            this.item(params.chat, { kind: "user", text: params.text, attachments: params.attachments, pictures: params.pictures, queued, byLinkspan: false });
             this.summary(params.chat, queued ? { queued: known.summary.queued + 1 } : { state: { kind: "working" } });
           });
           return null;
@@ -86,6 +95,10 @@
       }
     },
   };
+  function page(items, before, limit = 200) {
+    const first = Math.max(0, before - limit);
+    return { first, items: items.slice(first, before) };
+  }
   window.chatHub = hub;
   WebSocket.prototype.send = function (text) {
     const { id, method, params } = JSON.parse(text);

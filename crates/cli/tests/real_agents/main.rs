@@ -11,6 +11,9 @@ mod hooks;
 mod real_claude;
 
 #[cfg(test)]
+mod real_acp_clients;
+
+#[cfg(test)]
 mod real_codex;
 
 #[cfg(test)]
@@ -18,6 +21,9 @@ mod real_codex_daemon;
 
 #[cfg(test)]
 mod real_copilot;
+
+#[cfg(test)]
+mod real_engine;
 
 #[cfg(test)]
 mod real_gemini;

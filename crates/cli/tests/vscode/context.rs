@@ -40,6 +40,13 @@ fn a_mention_arrives(window: &EditorWindow<'_>) {
     window.workbench.run("Linkspan: Send to Agent");
     let mention = claude.notification("at_mentioned");
     assert_eq!(mention["params"], json!({ "filePath": path, "lineStart": 1, "lineEnd": 2 }));
+    window.workbench.sees_status("Sent a.txt:2–3 to claude-code");
+    drop(claude);
+    eventually("no agent is left", || {
+        window.world.status()["windows"][0]["agents"].as_array().unwrap().is_empty().then_some(())
+    });
+    window.workbench.run("Linkspan: Send to Agent");
+    window.workbench.sees_status("was not sent: no agent");
 }
 
 fn the_diagnostics_of_a_file_before_and_after_a_fix(window: &EditorWindow<'_>) {

@@ -11,6 +11,9 @@ pub(crate) const SCENARIOS: Scenarios = scenarios! { InOneWindow:
     a_closed_tab_leaves_the_review_pending
     the_edited_text_is_accepted
     a_comment_names_its_line
+    a_diff_without_the_focus_is_decided_on_its_first_line
+    the_next_review_is_one_key_away_from_the_terminal
+    the_title_and_the_status_bar_say_what_is_true
     a_new_file_is_created_on_accept
     line_endings_are_kept
     the_hub_writes_for_an_agent_that_is_gone
@@ -71,9 +74,13 @@ fn what_the_agent_will_not_receive_is_said_before_the_user_types(window: &Editor
     workbench.sees_lens(REVIEW, note);
     workbench.go_to_line(1);
     workbench.comment("why two?");
-    workbench.sees_comment_label("Claude Code will not receive your comments.");
+    workbench.sees_comment_label("Kept in history; claude-code cannot receive it");
+    workbench.page.hover(".review-widget .review-comment");
+    workbench.page.sees(".review-widget .review-comment a.action-label[aria-label^='Copy Comment']");
+    assert!(!workbench.lenses(REVIEW).iter().any(|lens| lens.contains("Reason")), "it is not offered");
     workbench.run("Linkspan: Reject Change with a Reason");
-    workbench.sees_prompt("Claude Code will not receive your reason. It is kept in the history.");
+    workbench.sees_prompt("Kept in history; claude-code cannot receive it");
+    workbench.page.sees(".quick-input-widget a.action-label[aria-label='Copy the Reason']");
     workbench.answer("three is better");
     assert_eq!(claude.texts(call), ["DIFF_REJECTED", "tab"]);
     workbench.sees_no_tab(REVIEW);
@@ -114,6 +121,73 @@ fn the_edited_text_is_accepted(window: &EditorWindow<'_>) {
     assert!(received[1].contains("+and mine"), "{received:?}");
     assert_eq!(window.world.read_text("a.txt"), "one\n2\nand mine\n");
     window.workbench.sees_no_tab(REVIEW);
+}
+
+/// VS Code shows no buttons in the title of a tab in another group.
+fn a_diff_without_the_focus_is_decided_on_its_first_line(window: &EditorWindow<'_>) {
+    let EditorWindow { workbench, world, .. } = window;
+    world.file("mine.txt", "mine\n");
+    workbench.open_file("mine.txt");
+    let path = world.file("a.txt", "one\ntwo\n");
+    let mut nexus3 = window.nexus3();
+    let call = nexus3.propose(&path, "1\ntwo\n", "tab");
+    workbench.sees_lens(REVIEW, "nexus3-client · 1 hunk");
+    std::thread::sleep(workbench::LOOK);
+    workbench.types("still ");
+    workbench.click_lens(REVIEW, "Reject with Reason…", 1);
+    workbench.answer("two is right");
+    assert_eq!(nexus3.texts(call), ["DIFF_REJECTED", "two is right"]);
+    let call = nexus3.propose(&path, "1\ntwo\n", "tab");
+    workbench.sees_lens(REVIEW, "nexus3-client · 1 hunk");
+    std::thread::sleep(workbench::LOOK);
+    workbench.click_lens(REVIEW, "Accept", 1);
+    assert_eq!(nexus3.texts(call), ["FILE_SAVED"]);
+    workbench.sees_no_tab(REVIEW);
+    workbench.shows("mine.txt", "still mine");
+}
+
+fn the_next_review_is_one_key_away_from_the_terminal(window: &EditorWindow<'_>) {
+    let EditorWindow { workbench, world, .. } = window;
+    let (a, b) = (world.file("a.txt", "one\n"), world.file("b.txt", "one\n"));
+    let mut nexus3 = window.nexus3();
+    nexus3.propose(&a, "two\n", "tab");
+    workbench.sees_tab(REVIEW);
+    nexus3.propose(&b, "two\n", "tab");
+    workbench.sees_tab("b.txt ←");
+    workbench.sees_status("Linkspan: 2");
+    workbench.open_terminal();
+    workbench.press("Control+K");
+    workbench.press("Control+G");
+    workbench.page.sees(".editor-group-container.active .monaco-editor.focused");
+    assert!(workbench.sees_tab(REVIEW).active);
+    workbench.press("Control+K");
+    workbench.press("Control+G");
+    workbench.page.waits("the next one", |_| workbench.sees_tab("b.txt ←").active.then_some(()));
+    workbench.page.click(".part.statusbar .statusbar-item:has-text('Linkspan: 2') a");
+    workbench.page.waits("the first one again", |_| workbench.sees_tab(REVIEW).active.then_some(()));
+    workbench.run("Terminal: Kill the Active Terminal Instance");
+}
+
+fn the_title_and_the_status_bar_say_what_is_true(window: &EditorWindow<'_>) {
+    let EditorWindow { workbench, world, .. } = window;
+    let path = world.file("src/a.txt", "one\n");
+    let mut nexus3 = window.nexus3();
+    nexus3.propose(&path, "two\n", "tab");
+    workbench.look_at(REVIEW);
+    workbench.sees_status("UTF-8");
+    assert!(!workbench.status_bar().iter().any(|item| item.contains("BOM")), "{:?}", workbench.status_bar());
+    let crumbs = workbench.page.texts(".breadcrumbs-control .monaco-breadcrumb-item");
+    let folder = world.workspace().file_name().unwrap().to_str().unwrap().to_owned();
+    let crumbs: Vec<&str> =
+        crumbs.iter().map(|crumb| crumb.trim()).filter(|crumb| !crumb.is_empty()).collect();
+    assert_eq!(crumbs[..3], [folder.as_str(), "src", "a.txt"], "no id of a review, no path from the root");
+    // VS Code has its own for the next and the previous change, and the tab's is the only ✕.
+    for (icon, count) in [("check", 1), ("circle-slash", 1), ("arrow-circle-down", 0), ("close", 0)] {
+        let own = format!(".editor-group-container.active .title .editor-actions a.codicon-{icon}");
+        assert_eq!(workbench.page.count(&own), count, "{icon}");
+    }
+    workbench.run("Linkspan: Show Bridge Status");
+    workbench.sees_notification(&format!("Linkspan runs on http://127.0.0.1:{}", window.port));
 }
 
 fn a_comment_names_its_line(window: &EditorWindow<'_>) {
@@ -171,6 +245,11 @@ fn the_hub_writes_for_an_agent_that_is_gone(window: &EditorWindow<'_>) {
     workbench.sees_notification("claude-code no longer waits for the answer");
     assert_eq!(world.read("a.txt"), b"one\n", "nothing is decided yet");
     assert_eq!(world.reviews()[0]["phase"], "pending");
+    workbench.click_notification("no longer waits", "Keep it pending");
+    workbench.page.waits("the message is closed", |_| workbench.notifications().is_empty().then_some(()));
+    workbench.sees_badge("1");
+    assert_eq!((world.read("a.txt"), world.pending(1).len()), (b"one\n".to_vec(), 1), "kept");
+    workbench.click_title(REVIEW, "Accept Change");
     workbench.click_notification("no longer waits", "Write it here");
     workbench.sees_no_tab(REVIEW);
     assert_eq!(world.read("a.txt"), b"two\n");

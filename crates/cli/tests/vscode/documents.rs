@@ -75,8 +75,12 @@ fn a_conflicting_change_needs_a_second_look(window: &EditorWindow<'_>) {
     window.workbench.shows(REVIEW, "2");
     window.workbench.look_at(REVIEW);
     window.workbench.click_title(REVIEW, "Accept Change");
+    window.workbench.sees_notification("take the agent's text or keep yours in 1 conflict");
+    assert_eq!(window.world.read_text("a.txt"), "one\nzwei\nthree\n");
+    window.workbench.sees_lens(REVIEW, "Keep Mine");
+    window.workbench.click_lens(REVIEW, "Take the Agent's", 1);
     assert_eq!(nexus3.texts(call)[0], "FILE_SAVED");
-    assert_eq!(window.world.read_text("a.txt"), "one\n2\nthree\n", "now the user has seen both");
+    assert_eq!(window.world.read_text("a.txt"), "one\n2\nthree\n", "now the user has chosen");
 }
 
 fn a_review_does_not_take_the_cursor(window: &EditorWindow<'_>) {

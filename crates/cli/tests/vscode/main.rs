@@ -21,6 +21,8 @@ mod inline;
 #[cfg(test)]
 mod own_agent;
 #[cfg(test)]
+mod past;
+#[cfg(test)]
 mod recovery;
 #[cfg(test)]
 mod runner;
@@ -49,9 +51,11 @@ const SCENARIOS: &[Scenarios] = &[
     inline::INLINE_STYLE,
     several_reviews::SCENARIOS,
     several_reviews::SETTINGS,
+    past::SCENARIOS,
     context::SCENARIOS,
     chat::SCENARIOS,
     terminal::SCENARIOS,
+    terminal::SETTINGS,
     bad_input::SCENARIOS,
     bad_input::OWN_WINDOWS,
     own_agent::SCENARIOS,

@@ -2,6 +2,7 @@
 //! is told exactly that.
 
 use rustix::process::Signal;
+use serde_json::json;
 
 use crate::runner::{Scenarios, scenarios};
 use crate::support::world::signal;
@@ -11,6 +12,7 @@ pub(crate) const SCENARIOS: Scenarios = scenarios! { InOneWindow:
     what_is_decided_in_the_editor_is_in_the_file_and_told_to_the_model
     the_first_answer_counts_in_the_editor_and_in_the_terminal
     a_window_that_is_lost_leaves_the_question_in_the_terminal_and_shows_it_again
+    a_symbol_is_renamed_by_the_language_server_in_the_files_that_the_user_accepts
 };
 
 const BASE: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
@@ -155,5 +157,41 @@ fn a_window_that_is_lost_leaves_the_question_in_the_terminal_and_shows_it_again(
     workbench.attached(world);
     workbench.sees_no_tab("terminal.txt ←");
     assert_eq!(world.pending(0), Vec::<String>::new());
+    agent_terminal::quit(tty);
+}
+
+fn a_symbol_is_renamed_by_the_language_server_in_the_files_that_the_user_accepts(window: &EditorWindow<'_>) {
+    let EditorWindow { workbench, world, .. } = window;
+    world.file("tsconfig.json", "{}");
+    let source = "export function sum(a: number, b: number) {\n  return a + b;\n}\n";
+    let user = "import { sum } from \"./sum\";\nconsole.log(sum(1, 2));\n";
+    world.file("sum.ts", source);
+    world.file("use.ts", user);
+    // The language server starts with its first file, and has read the project when it knows the other one.
+    let mut own = OwnAgent::join(world, "waits");
+    let path = world.path("sum.ts");
+    own.ask("openFile", json!({ "path": path }));
+    eventually("the language server knows both files", || {
+        let found = own.ask("findReferences", json!({ "path": path, "line": 0, "character": 17 }));
+        found.to_string().contains("use.ts").then_some(())
+    });
+    own.leave();
+    let rename = json!({ "path": "sum.ts", "line": 1, "column": 17, "new_name": "add" });
+    let model = Model::start([Turn::calls("ide_rename_symbol", rename), Turn::says("That is all.")]);
+    let mut tty = agent_terminal::start(world, &model, &[]);
+    tty.sees("IDE connected: ");
+    tty.types("please\r");
+    workbench.look_at("sum.ts ←");
+    workbench.sees_tab("use.ts ←");
+    assert_eq!(world.read_text("sum.ts"), source, "nothing is applied without a decision");
+    workbench.click_title("sum.ts ←", "Accept Change");
+    workbench.sees_no_tab("sum.ts ←");
+    workbench.look_at("use.ts ←");
+    workbench.click_title("use.ts ←", "Accept Change");
+    tty.sees("That is all.");
+    let told = model.result(0).text;
+    assert_eq!(told.matches("Accepted as proposed: ").count(), 2, "{told}");
+    assert_eq!(world.read_text("sum.ts"), source.replace("sum", "add"));
+    assert_eq!(world.read_text("use.ts"), "import { add } from \"./sum\";\nconsole.log(add(1, 2));\n");
     agent_terminal::quit(tty);
 }

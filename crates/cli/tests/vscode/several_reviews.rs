@@ -8,6 +8,8 @@ use crate::support::*;
 pub(crate) const SCENARIOS: Scenarios = scenarios! { InOneWindow:
     five_files_are_accepted_at_once
     each_of_two_agents_receives_its_own_decision
+    a_set_is_one_editor
+    two_sessions_of_one_agent_are_two_rows
 };
 pub(crate) const SETTINGS: Scenarios = scenarios! { InOwnWindows:
     in_the_background_nothing_on_screen_moves
@@ -29,7 +31,14 @@ fn five_files_are_accepted_at_once(window: &EditorWindow<'_>) {
     }
     window.workbench.sees_badge("5");
     std::thread::sleep(workbench::LOOK);
+    window.workbench.sees_row("five");
+    window.workbench.sees_row("+1 −1");
     window.workbench.click_in_view("Accept All Changes");
+    let asked = ".monaco-dialog-box";
+    let text = window.workbench.page.says(asked, "Accept 5 changes?");
+    assert!(names.iter().all(|name| text.contains(name.rsplit('/').next().unwrap())), "{text}");
+    assert!(text.contains("You have not opened 4 of them."), "{text}");
+    window.workbench.page.click(".monaco-dialog-box .monaco-button:has-text('Accept All')");
     for (name, call) in names.into_iter().zip(calls) {
         let result = agent.told(call);
         assert_eq!((&result["outcome"], &result["written"]), (&json!("accepted"), &json!(true)));
@@ -38,6 +47,49 @@ fn five_files_are_accepted_at_once(window: &EditorWindow<'_>) {
     window.workbench.sees_no_row("a.txt");
     window.workbench.sees_no_tab("a.txt ←");
     window.workbench.sees_badge("");
+    window.workbench.click_notification("Accepted 5 changes", "Undo All");
+    window.workbench.sees_notification("Undone 5 changes");
+    assert!(names.iter().all(|name| window.world.read_text(name) == "one\n"));
+}
+
+fn a_set_is_one_editor(window: &EditorWindow<'_>) {
+    let EditorWindow { workbench, world, .. } = window;
+    let mut agent = OwnAgent::join(world, "set");
+    for name in ["a.txt", "b.txt"] {
+        let path = world.file(name, "one\n");
+        agent.call(
+            "proposeChange",
+            json!({ "path": path, "newText": format!("two {name}\n"), "set": "both" }),
+        );
+    }
+    world.pending(2);
+    workbench.open_reviews();
+    workbench.click_in_row("both", "Open All Changes");
+    workbench.page.sees(".multiDiffEntry:has-text('two a.txt'), .multi-diff-editor:has-text('two a.txt')");
+    workbench.page.waits("both files", |page| {
+        let text = page.texts(".editor-group-container.active .view-line").join("\n").replace('\u{a0}', " ");
+        (text.contains("two a.txt") && text.contains("two b.txt")).then_some(())
+    });
+}
+
+fn two_sessions_of_one_agent_are_two_rows(window: &EditorWindow<'_>) {
+    let EditorWindow { workbench, world, .. } = window;
+    let path = world.file("a.txt", "one\n");
+    workbench.open_reviews();
+    workbench.run("Linkspan: Focus on Agents View");
+    let (mut first, mut second) = (window.claude(), window.claude());
+    workbench.page.waits("two rows", |_| {
+        let rows = workbench.rows();
+        let sessions = rows.iter().filter(|row| row.contains("claude-code") && row.contains("session"));
+        (sessions.count() == 2).then_some(())
+    });
+    workbench.sees_row("asks before it runs anything");
+    workbench.open_file("a.txt");
+    workbench.run("Linkspan: Send to Agent");
+    workbench.quick_pick("All", "All agents");
+    assert_eq!(first.notification("at_mentioned")["params"]["filePath"], path);
+    assert_eq!(second.notification("at_mentioned")["params"]["filePath"], path);
+    workbench.sees_status("Sent a.txt to claude-code");
 }
 
 fn each_of_two_agents_receives_its_own_decision(window: &EditorWindow<'_>) {

@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use linkspan_editor_api::Decision;
+
 use super::{BridgeError, BridgeShared, is_same_editor, locked};
 use crate::connection::{CallError, Change, ChangeOutcome, Connection, PendingChange};
 
@@ -99,6 +101,12 @@ impl ReviewRequest {
         // Take the lock, so that no thread is between checking and waiting.
         let _state = self.inner.locked();
         self.inner.changed.notify_all();
+    }
+
+    /// Hands our hub a decision that the user made elsewhere: see [`PendingChange::decide`].
+    pub fn decide(&self, base: Option<&str>, decision: &Decision) -> bool {
+        let pending = locked(&self.shown).pending.clone();
+        pending.is_some_and(|pending| pending.decide(base, decision))
     }
 
     fn ask(&self, connection: &Connection) -> Result<ChangeOutcome, CallError> {

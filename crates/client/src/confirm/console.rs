@@ -1,6 +1,7 @@
 //! Asks in a terminal, line by line: shows the change as a unified diff, then reads yes, no, or no with a reason. Makes
 //! hidden characters visible, and stops at once when the question is answered elsewhere.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -13,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::terminal::{TerminalAnswer, TerminalPrompt};
 use super::{Cancellation, ConfirmQuestion};
+use crate::connection::{AcceptedPart, Comment};
 use crate::visible;
 
 /// The most lines of a diff that are shown in a terminal.
@@ -90,10 +92,11 @@ impl Files {
         let shown = render(question);
         // Allowing a change that was not shown in full needs an explicit answer.
         let is_cut = shown.ends_with(CUT);
-        let prompt = match is_cut {
-            true => format!("Allow? {UNSEEN:?}, [n]o, or n and a reason: "),
-            false => "Allow? [y]es, [n]o, or n and a reason: ".to_owned(),
-        };
+        let yes = if is_cut { format!("{UNSEEN:?}") } else { "[y]es".to_owned() };
+        let lines = question.change.as_ref().map(|change| change.proposed.text().lines().count());
+        let comment = if lines.is_some() { " [c] LINE COMMENT," } else { "" };
+        let prompt = format!("Allow? {yes}, [n]o,{comment} or n and a reason: ");
+        let mut comments = BTreeMap::new();
         self.output.write_all(shown.as_bytes())?;
         loop {
             self.output.write_all(prompt.as_bytes())?;
@@ -111,7 +114,18 @@ impl Files {
                 answer => answer,
             };
             if let Some(answer) = answer {
-                return Ok(answer);
+                return Ok(with_comments(answer, comments, question));
+            }
+            if let Some((number, text)) = lines.and_then(|lines| comment_in(&line, lines)) {
+                let noted = match text.is_empty() {
+                    true => format!("(no comment on line {number})\n"),
+                    false => format!("(line {number}: {})\n", visible::name(&text)),
+                };
+                match text.is_empty() {
+                    true => drop(comments.remove(&number)),
+                    false => drop(comments.insert(number, text)),
+                }
+                self.output.write_all(noted.as_bytes())?;
             }
         }
     }
@@ -184,8 +198,35 @@ fn parse(line: &str) -> Option<TerminalAnswer> {
     let reason = Some(rest.trim().to_owned()).filter(|reason| !reason.is_empty());
     match (word.to_lowercase().as_str(), reason) {
         ("y" | "yes", None) => Some(TerminalAnswer::Allow),
-        ("n" | "no", reason) => Some(TerminalAnswer::Deny { reason }),
+        ("n" | "no", reason) => Some(TerminalAnswer::Deny { reason, comments: Vec::new() }),
         _ => None,
+    }
+}
+
+/// The number of a line and a comment on it, which is removed if it is empty.
+fn comment_in(line: &str, lines: usize) -> Option<(u32, String)> {
+    let rest = line.trim().strip_prefix(['c', 'C'])?.strip_prefix(char::is_whitespace)?.trim_start();
+    let (number, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let number = number.parse::<u32>().ok()?;
+    let last = u32::try_from(lines).unwrap_or(u32::MAX).max(1);
+    (1..=last).contains(&number).then(|| (number, text.trim().to_owned()))
+}
+
+fn with_comments(
+    answer: TerminalAnswer,
+    comments: BTreeMap<u32, String>,
+    question: &ConfirmQuestion,
+) -> TerminalAnswer {
+    let comments: Vec<_> = comments.into_iter().map(|(line, text)| Comment { line, text }).collect();
+    match (answer, &question.change) {
+        (TerminalAnswer::Deny { reason, .. }, _) => TerminalAnswer::Deny { reason, comments },
+        (TerminalAnswer::Allow, Some(change)) if !comments.is_empty() => TerminalAnswer::AllowText {
+            text: change.proposed.text().to_owned(),
+            taken: AcceptedPart::All,
+            hunks: Vec::new(),
+            comments,
+        },
+        (answer, _) => answer,
     }
 }
 

@@ -159,9 +159,8 @@ fn change_for_editor(question: &ConfirmQuestion, rules: &Rules) -> Option<Change
     })
 }
 
-/// The result for the agent of a decision in the editor.
-fn decided(question: &ConfirmQuestion, decided: ChangeOutcome) -> Confirmation {
-    let by = DecidedBy::Editor;
+/// The result for the agent of a decision that the editor's side carried out.
+fn decided(question: &ConfirmQuestion, decided: ChangeOutcome, by: DecidedBy) -> Confirmation {
     if !decided.is_accepted() {
         return Confirmation::Deny { reason: decided.reason, comments: decided.comments, by };
     }

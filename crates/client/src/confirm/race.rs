@@ -1,5 +1,6 @@
 //! One question in the editor and in the terminal. One thread waits for each, and this one receives both answers. A
-//! decision of the editor counts even if the change is being withdrawn, because it may be written already.
+//! decision of the editor counts even if the change is being withdrawn, because it may be written already. An answer of
+//! the terminal is handed to the editor's side if that can take it, so that there is one record and one writer.
 
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -81,7 +82,16 @@ pub(super) fn ask(
             }
             first => first,
         };
-        pending.withdraw();
+        let handed = match &first {
+            First::Terminal { answer, editor_lost: false } => answer.decision().is_some_and(|decision| {
+                let base = question.change.as_ref().and_then(|change| change.proposed.base());
+                pending.decide(base, &decision)
+            }),
+            First::Terminal { .. } | First::Editor(_) => false,
+        };
+        if !handed {
+            pending.withdraw();
+        }
         not_here.cancel();
         drop(say);
         // Until both are done: the editor may have decided while the change was withdrawn.
@@ -90,7 +100,12 @@ pub(super) fn ask(
             _ => None,
         });
         match (first, late) {
-            (First::Editor(decision), _) | (_, Some(decision)) => decided(question, decision),
+            (First::Terminal { .. }, Some(decision)) if handed => {
+                decided(question, decision, DecidedBy::Terminal)
+            }
+            (First::Editor(decision), _) | (_, Some(decision)) => {
+                decided(question, decision, DecidedBy::Editor)
+            }
             (First::Terminal { answer, .. }, None) => answered(question, answer),
         }
     })
@@ -179,17 +194,16 @@ pub(super) fn answered(question: &ConfirmQuestion, answer: TerminalAnswer) -> Co
                 by,
             }
         }
-        TerminalAnswer::AllowText { text, taken, comments } => match &question.change {
+        TerminalAnswer::AllowText { text, taken, hunks, comments } => match &question.change {
             Some(change) => {
                 let person_diff = (taken == AcceptedPart::Edited)
                     .then(|| unified(change.proposed.text(), &text, "proposed", "accepted", 3));
-                let details =
-                    AllowDetails { taken: Some(taken), person_diff, comments, ..AllowDetails::default() };
+                let details = AllowDetails { taken: Some(taken), hunks, person_diff, comments };
                 to_write(change, text, details, by)
             }
             None => Confirmation::Undecided { why: "the question was not about a file".to_owned() },
         },
-        TerminalAnswer::Deny { reason } => Confirmation::Deny { reason, comments: Vec::new(), by },
+        TerminalAnswer::Deny { reason, comments } => Confirmation::Deny { reason, comments, by },
         TerminalAnswer::Cancelled => {
             Confirmation::Undecided { why: "the question was withdrawn before it was answered".to_owned() }
         }

@@ -1,5 +1,7 @@
 //! The editor's side of a question: shows a change and returns the decision.
 
+use linkspan_editor_api::Decision;
+
 use crate::bridge::{Bridge, BridgeError, Contact, ReviewRequest};
 use crate::connection::{CallError, Change, ChangeOutcome, Connection, PendingChange};
 
@@ -17,6 +19,13 @@ pub trait PendingReview: Send + Sync {
 
     /// Removes it from the screen. An earlier decision still counts.
     fn withdraw(&self);
+
+    /// Hands the editor's side a decision that the user made elsewhere about this change over `base`. If it is taken,
+    /// that side acts on it, and [`wait`](PendingReview::wait) returns it. Not every editor can take one.
+    fn decide(&self, base: Option<&str>, decision: &Decision) -> bool {
+        let _ = (base, decision);
+        false
+    }
 }
 
 /// Why there is no decision.
@@ -63,6 +72,10 @@ impl PendingReview for ReviewRequest {
     fn withdraw(&self) {
         ReviewRequest::withdraw(self);
     }
+
+    fn decide(&self, base: Option<&str>, decision: &Decision) -> bool {
+        ReviewRequest::decide(self, base, decision)
+    }
 }
 
 /// One connection, which is not restored after a loss.
@@ -79,5 +92,9 @@ impl PendingReview for PendingChange {
 
     fn withdraw(&self) {
         PendingChange::withdraw(self);
+    }
+
+    fn decide(&self, base: Option<&str>, decision: &Decision) -> bool {
+        PendingChange::decide(self, base, decision)
     }
 }

@@ -1,7 +1,9 @@
 //! The terminal's side of a question, implemented by the owner of a terminal.
 
+use linkspan_editor_api::{Decision, Verdict};
+
 use super::{Cancellation, ConfirmQuestion};
-use crate::connection::{AcceptedPart, Comment};
+use crate::connection::{AcceptedPart, Comment, DecidedHunk};
 
 /// Asks the user outside the editor.
 pub trait TerminalPrompt: Sync {
@@ -20,6 +22,8 @@ pub enum TerminalAnswer {
         text: String,
         /// Whether these are only some of the hunks, or edited.
         taken: AcceptedPart,
+        /// Each hunk and whether it was accepted; only if some were and some were not.
+        hunks: Vec<DecidedHunk>,
         /// Comments on single lines.
         comments: Vec<Comment>,
     },
@@ -27,6 +31,8 @@ pub enum TerminalAnswer {
     Deny {
         /// The user's reason.
         reason: Option<String>,
+        /// Comments on single lines.
+        comments: Vec<Comment>,
     },
     /// The question was cancelled before it was answered.
     Cancelled,
@@ -40,6 +46,33 @@ pub enum TerminalAnswer {
 /// For processes without a terminal: a service, a pipe.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTerminal;
+
+impl TerminalAnswer {
+    /// The same decision for another surface; none if this is not one.
+    pub(super) fn decision(&self) -> Option<Decision> {
+        let (verdict, comments) = match self {
+            TerminalAnswer::Allow => (Verdict::Accept, Vec::new()),
+            TerminalAnswer::AllowText { taken: AcceptedPart::All, comments, .. } => {
+                (Verdict::Accept, comments.clone())
+            }
+            TerminalAnswer::AllowText { taken: AcceptedPart::Some, hunks, comments, .. }
+                if hunks.iter().any(|hunk| hunk.taken) =>
+            {
+                let taken = hunks.iter().filter(|hunk| hunk.taken);
+                let hunks = taken.map(|hunk| hunk.id.clone()).collect();
+                (Verdict::AcceptHunks { hunks }, comments.clone())
+            }
+            TerminalAnswer::AllowText { text, comments, .. } => {
+                (Verdict::AcceptEdited { text: text.clone() }, comments.clone())
+            }
+            TerminalAnswer::Deny { reason, comments } => {
+                (Verdict::Reject { reason: reason.clone() }, comments.clone())
+            }
+            TerminalAnswer::Cancelled | TerminalAnswer::Unavailable { .. } => return None,
+        };
+        Some(Decision { verdict, comments, write_here: false })
+    }
+}
 
 impl TerminalPrompt for NoTerminal {
     fn ask(&self, _: &ConfirmQuestion, _: &Cancellation) -> TerminalAnswer {

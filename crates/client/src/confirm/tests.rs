@@ -236,7 +236,7 @@ fn without_an_editor_or_with_its_diffs_switched_off_the_terminal_asks() {
         (off(disabled), Some(ConfirmFixture::new())),
     ] {
         let (press, keys) = keys();
-        press.send(TerminalAnswer::Deny { reason: Some("no".to_owned()) }).unwrap();
+        press.send(TerminalAnswer::Deny { reason: Some("no".to_owned()), comments: vec![] }).unwrap();
         let confirmation = end(&start(question(), rules, fixture.as_ref(), &keys));
         let reason = Some("no".to_owned());
         assert_eq!(confirmation, Confirmation::Deny { reason, comments: vec![], by: DecidedBy::Terminal });
@@ -340,7 +340,7 @@ fn when_both_answer_at_once_one_of_them_decides_and_a_written_file_is_never_deni
         if round % 2 == 0 {
             thread::yield_now();
         }
-        press.send(TerminalAnswer::Deny { reason: None }).unwrap();
+        press.send(TerminalAnswer::Deny { reason: None, comments: vec![] }).unwrap();
         person.join().unwrap();
         match end(&heard) {
             Confirmation::AllowOnce { written: true, by: DecidedBy::Editor, .. } => {}
@@ -372,7 +372,7 @@ fn a_decision_made_before_the_change_was_taken_back_counts() {
         }
     }
     let (press, keys) = keys();
-    press.send(TerminalAnswer::Deny { reason: None }).unwrap();
+    press.send(TerminalAnswer::Deny { reason: None, comments: vec![] }).unwrap();
     let confirmation = confirm(&question(), &BOTH(), Some(&Late(ConfirmFixture::new())), &*keys);
     assert!(matches!(confirmation, Confirmation::AllowOnce { written: true, by: DecidedBy::Editor, .. }));
 }
@@ -406,7 +406,7 @@ fn a_decision_that_is_heard_after_the_loss_wins_over_the_open_question() {
 fn a_decision_made_before_the_loss_wins_even_if_the_terminal_answered_meanwhile() {
     let (fixture, (press, keys)) = (ConfirmFixture::with([Happens::Contact(Contact::Lost)]), keys());
     let heard = start(question(), TRUSTED(), Some(&fixture), &keys);
-    press.send(TerminalAnswer::Deny { reason: None }).unwrap();
+    press.send(TerminalAnswer::Deny { reason: None, comments: vec![] }).unwrap();
     thread::sleep(Duration::from_millis(100));
     assert!(heard.try_recv().is_err(), "it waits a moment for the editor");
     fixture.tell(Happens::Contact(Contact::Back));
@@ -418,7 +418,7 @@ fn a_decision_made_before_the_loss_wins_even_if_the_terminal_answered_meanwhile(
 fn an_editor_that_does_not_come_back_does_not_hold_up_the_answer() {
     let (fixture, (press, keys)) = (ConfirmFixture::with([Happens::Contact(Contact::Lost)]), keys());
     let heard = start(question(), TRUSTED(), Some(&fixture), &keys);
-    press.send(TerminalAnswer::Deny { reason: None }).unwrap();
+    press.send(TerminalAnswer::Deny { reason: None, comments: vec![] }).unwrap();
     assert_eq!(by(&end(&heard)), Some(DecidedBy::Terminal));
     assert_eq!(fixture.withdrawn.load(Ordering::SeqCst), 1);
 }
@@ -519,8 +519,12 @@ fn a_decision_that_was_made_before_the_caller_withdrew_counts() {
 #[test]
 fn a_text_from_the_terminal_is_written_in_the_form_of_the_file() {
     let (press, keys) = keys();
-    let answer =
-        |text: &str, taken| TerminalAnswer::AllowText { text: text.to_owned(), taken, comments: vec![] };
+    let answer = |text: &str, taken| TerminalAnswer::AllowText {
+        text: text.to_owned(),
+        taken,
+        hunks: vec![],
+        comments: vec![],
+    };
     press.send(answer("other\nlines\n", AcceptedPart::Edited)).unwrap();
     let question = question_in(b"\xef\xbb\xbfold\r\n", "write_file", json!({ "content": "new\n" }));
     let confirmation = end(&start(question, TRUSTED(), None, &keys));

@@ -6,6 +6,7 @@
 
 mod answer;
 mod calls;
+mod elsewhere;
 mod error;
 mod events;
 #[cfg(feature = "fuzzing")]
@@ -41,13 +42,15 @@ pub(crate) use events::Subscribers;
 pub use linkspan_editor_api::{AcceptedPart, ReviewComment as Comment, Severity};
 pub use pending_call::{PendingCall, PendingChange, PendingPermission};
 pub use types::{
-    AgentInfo, Change, ChangeOutcome, ChangeWriter, DecidedHunk, DiffOutcome, EditorDiagnostic, EditorEvent,
-    EditorInfo, EditorSelection, OpenAt, OpenPrecision, PermissionAnswer, ToolInfo, ToolResult,
+    AgentInfo, AllowedBy, Change, ChangeOutcome, ChangeWriter, DecidedHunk, DiffOutcome, EditorDiagnostic,
+    EditorEvent, EditorInfo, EditorSelection, OpenAt, OpenPrecision, PermissionAnswer, ToolInfo, ToolResult,
 };
 
 const PING_DEADLINE: Duration = Duration::from_secs(1);
 /// How long an editor has to close tabs.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(1);
+/// How long a change that needs no review waits for its record.
+const RECORD_DEADLINE: Duration = Duration::from_secs(2);
 /// How long the goodbye, and everything sent before it, has to go out.
 const GOODBYE_DEADLINE: Duration = Duration::from_secs(2);
 
@@ -65,6 +68,7 @@ struct ConnectionShared {
     agent: String,
     /// This process ends with its question.
     is_hook: bool,
+    places: Places,
     session: WireSession,
     tabs: Tabs,
 }
@@ -83,6 +87,7 @@ impl Connection {
             candidate: candidate.clone(),
             agent: agent.name.clone(),
             is_hook: agent.hook.is_some(),
+            places: places.clone(),
             session,
             tabs: Tabs::default(),
         };
@@ -138,6 +143,21 @@ impl Connection {
         let WireCall { tool, arguments } = self.inner.session.dialect.propose(change, &tab)?;
         let call = self.start(tool, &arguments)?;
         Ok(PendingChange { call, change: Arc::new(change.clone()), tab })
+    }
+
+    /// Tells our hub about a change that the caller is about to write itself, because the user allowed it elsewhere:
+    /// it is then in the history, and can be undone. Other editors do not support it. After an error the change can be
+    /// written all the same.
+    pub fn record(&self, change: &Change, allowed_by: AllowedBy) -> Result<(), CallError> {
+        let WireCall { tool, arguments } = self.inner.session.dialect.record(change, allowed_by)?;
+        let call = self.start(tool, &arguments)?;
+        match call.wait_timeout(RECORD_DEADLINE) {
+            Some(answer) => answer::succeeded(answer?).map(drop),
+            None => {
+                call.cancel();
+                Err(CallError::Timeout { tool: tool.to_owned(), seconds: RECORD_DEADLINE.as_secs() })
+            }
+        }
     }
 
     /// Errors and warnings of one file, or of all. With `wait`, the hub gives language servers this long to

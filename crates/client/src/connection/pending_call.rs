@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use linkspan_editor_api::Decision;
 use serde_json::json;
 
 use super::calls::{CallEnd, Waiting};
+use super::elsewhere::{self, ShownElsewhere};
 use super::error::CallError;
 use super::types::{Change, ChangeOutcome, PermissionAnswer, ToolResult};
 use super::wire::Withdrawal;
 use super::{Connection, DEADLINE, answer};
+use crate::discover::Wire;
 
 /// A pending tool call. Dropping it does not withdraw it: its answer is then ignored.
 #[derive(Debug, Clone)]
@@ -118,6 +121,21 @@ impl PendingChange {
                 }
             }
         }
+    }
+
+    /// Hands our hub a decision that the user made elsewhere about this change over `base`. If the hub takes it, the
+    /// hub acts on it and it comes back like one that was made there; if not, nothing has changed.
+    pub fn decide(&self, base: Option<&str>, decision: &Decision) -> bool {
+        let connection = &self.call.connection.inner;
+        let Wire::Hub { window, .. } = &connection.candidate.wire else { return false };
+        let shown = ShownElsewhere {
+            places: &connection.places,
+            window,
+            agent: &connection.agent,
+            change: &self.change,
+            base,
+        };
+        self.change.old_text.is_none() && elsewhere::decide(&shown, decision)
     }
 
     fn read(&self, answered: Result<ToolResult, CallError>) -> Result<ChangeOutcome, CallError> {

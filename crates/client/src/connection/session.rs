@@ -184,6 +184,7 @@ fn join(
         pid: Some(std::process::id()),
         receives: None,
         hook: agent.hook.clone(),
+        acp_proxy: false,
     });
     let introduction = control.ask(&Initialize::new(agent, dialect));
     control.answer_to_hello(hello)?;

@@ -88,6 +88,18 @@ pub enum ChangeWriter {
     Caller,
 }
 
+/// Where the user allowed a change that needs no review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum AllowedBy {
+    /// By letting the agent work without asking.
+    Yolo,
+    /// By letting the agent work in a sandbox without asking.
+    Sandboxed,
+    /// In the agent's terminal.
+    Terminal,
+}
+
 /// Accepted or rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]

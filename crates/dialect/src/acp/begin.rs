@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::conversation::{AcpConversation, OwnRequest, SessionStage, VERSION};
-use super::frames::{self, text};
+use super::frames::{self, name, text};
 use super::updates;
 use crate::chat::{ChatEvent, TurnEnd};
 
@@ -18,7 +18,7 @@ impl AcpConversation {
         };
         match (asked, outcome) {
             (OwnRequest::Initialize, Ok(result)) => self.initialized(result),
-            (OwnRequest::New, Ok(result)) => match text(result, "sessionId") {
+            (OwnRequest::New, Ok(result)) => match name(result, "sessionId") {
                 Some(session) => {
                     self.session = Some(session.to_owned());
                     let forgot = self.resume.is_some();
@@ -84,6 +84,8 @@ impl AcpConversation {
         let capabilities = result.get("agentCapabilities").unwrap_or(&Value::Null);
         let can_load = capabilities.get("loadSession").and_then(Value::as_bool) == Some(true);
         let can_resume = capabilities.get("sessionCapabilities").and_then(|all| all.get("resume"));
+        let pictures = capabilities.get("promptCapabilities").and_then(|prompt| prompt.get("image"));
+        self.takes_pictures = pictures.and_then(Value::as_bool) == Some(true);
         let method = match (can_resume.is_some_and(|can| !can.is_null()), can_load) {
             (true, _) => Some("session/resume"),
             (false, true) => Some("session/load"),
@@ -108,7 +110,8 @@ impl AcpConversation {
     pub(super) fn begun(&mut self, result: &Value, forgot: bool) {
         let (mode, modes) = updates::modes(result);
         let session = self.session.clone().unwrap_or_default();
-        let ready = ChatEvent::Ready { session, modes, mode: mode.clone(), forgot };
+        let ready =
+            ChatEvent::Ready { session, modes, mode: mode.clone(), pictures: self.takes_pictures, forgot };
         self.tools.clear();
         match self.first_mode.clone().filter(|wanted| mode.as_ref() != Some(wanted)) {
             Some(wanted) => {

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use linkspan_editor_api::ChatAttachment;
 use linkspan_editor_api::file_uri;
+use linkspan_editor_api::{ChatAttachment, ChatPicture};
 use serde_json::{Value, json};
 
 use super::frames::{list, text};
 
-/// The blocks of a prompt. Every agent understands text and links.
-pub(super) fn prompt(words: &str, attachments: &[ChatAttachment]) -> Value {
+/// The blocks of a prompt. Every agent understands text and links; pictures only those that say so.
+pub(super) fn prompt(words: &str, attachments: &[ChatAttachment], pictures: &[ChatPicture]) -> Value {
     let mut blocks = vec![json!({ "type": "text", "text": words })];
     for attachment in attachments {
         let name = Path::new(&attachment.path).file_name().map(|name| name.to_string_lossy().into_owned());
@@ -22,6 +22,8 @@ pub(super) fn prompt(words: &str, attachments: &[ChatAttachment]) -> Value {
             blocks.push(json!({ "type": "text", "text": lines }));
         }
     }
+    let image = |picture: &ChatPicture| json!({ "type": "image", "mimeType": picture.mime_type, "data": picture.data });
+    blocks.extend(pictures.iter().map(image));
     Value::Array(blocks)
 }
 

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
+use linkspan_review::SharedText;
 use serde_json::{Value, json};
 
 use super::frames::{self, text};
@@ -26,6 +27,8 @@ pub(super) struct AcpConversation {
     /// What the session continues, and the mode that it is put into.
     pub(super) resume: Option<String>,
     pub(super) first_mode: Option<String>,
+    /// A prompt may have pictures.
+    pub(super) takes_pictures: bool,
     pub(super) session: Option<String>,
     pub(super) turn: TurnState,
     pub(super) tools: ToolCalls,
@@ -34,7 +37,8 @@ pub(super) struct AcpConversation {
     pub(super) next_request: u64,
     /// What the model is told when the turn is over.
     pub(super) follow_up: Vec<String>,
-    pub(super) allowed_writes: VecDeque<PathBuf>,
+    /// What was accepted as proposed in this turn, with its text as far as it is known.
+    pub(super) allowed_writes: VecDeque<(PathBuf, Option<SharedText>)>,
     pub(super) frames: Vec<String>,
     pub(super) steps: VecDeque<Step>,
     pub(super) pinged: u64,
@@ -80,6 +84,7 @@ impl AcpConversation {
             cwd: PathBuf::new(),
             resume: None,
             first_mode: None,
+            takes_pictures: false,
             session: None,
             turn: TurnState::None,
             tools: ToolCalls::default(),
@@ -128,15 +133,13 @@ impl AcpConversation {
         }
         let Some(update) = params.get("update") else { return };
         let Some(event) = updates::event(update, &mut self.tools) else { return };
-        match &event {
-            ChatEvent::Tool(tool) => match text(update, "status") {
+        // Texts and other calls may have been on their way before our no.
+        if let ChatEvent::Tool(tool) = &event {
+            match text(update, "status") {
                 Some("completed") => self.tool_ended(&tool.id.clone(), true),
-                Some("failed") => self.tool_ended(&tool.id.clone(), false),
+                Some("failed" | "cancelled") => self.tool_ended(&tool.id.clone(), false),
                 _ => {}
-            },
-            // It goes on, so it has read our no.
-            ChatEvent::Text(_) | ChatEvent::Thought(_) => self.declines_are_known(),
-            _ => {}
+            }
         }
         self.say(event);
     }
@@ -203,7 +206,9 @@ impl Conversation for AcpConversation {
                 });
                 self.ask(OwnRequest::Initialize, "initialize", &params);
             }
-            ChatCommand::Prompt { text, attachments } => self.prompt(&text, &attachments),
+            ChatCommand::Prompt { text, attachments, pictures } => {
+                self.prompt(&text, &attachments, &pictures);
+            }
             ChatCommand::Cancel => self.cancel(),
             ChatCommand::SetMode(mode) if self.stage == SessionStage::Ready => {
                 let params = self.session_params(json!({ "modeId": mode }));
@@ -227,14 +232,7 @@ impl Conversation for AcpConversation {
         let frame = match &self.open.get(call)?.what {
             OpenQuestion::Start => {
                 self.open.end(call);
-                self.say(ChatEvent::MayStart(match answer {
-                    Answer::Permission { allowed: true, .. } => Ok(()),
-                    Answer::Permission { message, .. } => {
-                        Err(message.clone().unwrap_or_else(|| "the user refused it".to_owned()))
-                    }
-                    Answer::Failed(failure) => Err(failure.message.clone()),
-                    _ => Err("it was not allowed".to_owned()),
-                }));
+                self.say(ChatEvent::may_start(answer));
                 None
             }
             OpenQuestion::Read { request, path } => {

@@ -8,6 +8,9 @@ pub(super) const INVALID_PARAMS: i64 = -32602;
 pub(super) const INTERNAL_ERROR: i64 = -32603;
 /// Gemini CLI and Qwen Code take this for a file that does not exist.
 pub(super) const RESOURCE_NOT_FOUND: i64 = -32002;
+/// Also of a path.
+const LONGEST_NAME: usize = 4096;
+
 /// The agent wants the user to log in first.
 pub(super) const AUTH_REQUIRED: i64 = -32000;
 
@@ -38,6 +41,11 @@ pub(super) fn cancelled(id: &Value) -> String {
 /// The text of that member.
 pub(super) fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
     value.get(member)?.as_str()
+}
+
+/// The same of a name or an id, which is kept and repeated. What is too long for one is treated as missing.
+pub(super) fn name<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
+    text(value, member).filter(|name| name.len() <= LONGEST_NAME)
 }
 
 /// The elements of that member; none if it is not a list.

@@ -2,18 +2,22 @@
 //! know processes, files, time, nor other dialects.
 //!
 //! The agent writes what is accepted as proposed, and the hub everything else: only `readTextFile` is offered, and a
-//! `fs/write_text_file` that comes nevertheless is answered and never obeyed.
+//! `fs/write_text_file` that comes nevertheless is answered and never obeyed. Where the client is another program,
+//! `proxied` sits between the two.
 
 mod begin;
 mod content;
 mod conversation;
 mod frames;
 mod permission;
+mod proxied;
 mod questions;
 mod tool_calls;
 mod turn;
 mod updates;
 mod words;
+
+pub use words::{after_accept as told_after_accept, after_decline as told_after_decline};
 
 use linkspan_review::Writer;
 
@@ -32,4 +36,12 @@ pub(crate) static DIALECT: Dialect = Dialect {
     converse: |_dialect, server| Box::new(conversation::AcpConversation::new(server)),
     discovery: |_window, _lookup| Vec::new(),
     terminal_environment: |_window| Vec::new(),
+};
+
+/// Between an agent and a client of its own, as `linkspan acp`. One table row for both: what a review says about its
+/// agent is the same.
+pub(crate) static PROXIED: Dialect = Dialect {
+    endpoint: Endpoint::Local,
+    converse: |_dialect, server| Box::new(proxied::ProxiedConversation::new(server)),
+    ..DIALECT
 };

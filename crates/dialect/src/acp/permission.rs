@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::frames::{list, text};
+use super::frames::{self, list, text};
 
 #[derive(Debug)]
 pub(super) enum OpenQuestion {
@@ -26,10 +26,22 @@ pub(super) struct Permission {
     /// The id of its tool call.
     pub(super) tool: String,
     pub(super) paths: Vec<PathBuf>,
-    allow: Option<String>,
-    reject: Option<String>,
+    answers: AnswerForm,
     pub(super) stage: PermissionStage,
 }
+
+/// How its request is answered.
+#[derive(Debug)]
+enum AnswerForm {
+    /// With one of its options.
+    Options { allow: Option<String>, reject: Option<String> },
+    /// It is `fs/write_text_file`, with a result or an error.
+    Write,
+}
+
+/// What an agent reads whose `fs/write_text_file` was not accepted.
+const NOT_WRITTEN: &str = "The user did not accept this text as it is, so it was not written. What the file holds now is \
+                           said at the end of the turn.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PermissionStage {
@@ -54,28 +66,46 @@ impl Permission {
             request,
             tool: tool.to_owned(),
             paths: Vec::new(),
-            allow: option("allow_once"),
-            reject: option("reject_once"),
+            answers: AnswerForm::Options { allow: option("allow_once"), reject: option("reject_once") },
             stage: PermissionStage::Asked,
         }
     }
 
+    /// A `fs/write_text_file`, which is not obeyed before it is accepted.
+    pub(super) fn of_write(request: Value, path: PathBuf) -> Permission {
+        let tool = format!("write {request}");
+        let (paths, answers) = (vec![path], AnswerForm::Write);
+        Permission { request, tool, paths, answers, stage: PermissionStage::Asked }
+    }
+
+    pub(super) fn is_write(&self) -> bool {
+        matches!(self.answers, AnswerForm::Write)
+    }
+
     /// The frame of a yes; a no if the agent does not offer one for this time only.
     pub(super) fn allowed(&self) -> String {
-        match &self.allow {
-            Some(option) => super::frames::selected(&self.request, option),
-            None => self.rejected(),
+        match &self.answers {
+            AnswerForm::Options { allow: Some(option), .. } => frames::selected(&self.request, option),
+            AnswerForm::Options { allow: None, .. } => self.rejected(),
+            AnswerForm::Write => frames::result(&self.request, &json!({})),
         }
     }
 
     pub(super) fn can_allow(&self) -> bool {
-        self.allow.is_some()
+        !matches!(self.answers, AnswerForm::Options { allow: None, .. })
     }
 
     pub(super) fn rejected(&self) -> String {
-        match &self.reject {
-            Some(option) => super::frames::selected(&self.request, option),
-            None => super::frames::cancelled(&self.request),
+        match &self.answers {
+            AnswerForm::Options { reject: Some(option), .. } => frames::selected(&self.request, option),
+            AnswerForm::Options { reject: None, .. } | AnswerForm::Write => self.cancelled(),
+        }
+    }
+
+    pub(super) fn cancelled(&self) -> String {
+        match &self.answers {
+            AnswerForm::Options { .. } => frames::cancelled(&self.request),
+            AnswerForm::Write => frames::error(&self.request, frames::INTERNAL_ERROR, NOT_WRITTEN),
         }
     }
 }

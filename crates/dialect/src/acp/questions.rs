@@ -30,6 +30,7 @@ impl AcpConversation {
         if is_known && !self.is_ours(params) {
             return self.frames.push(frames::error(&id, frames::INVALID_PARAMS, "unknown sessionId"));
         }
+        self.declines_are_known();
         match method {
             "session/request_permission" => self.permission_asked(id, params),
             "fs/read_text_file" => self.read_asked(id, params),
@@ -58,7 +59,8 @@ impl AcpConversation {
         self.say(event);
         let (call, request) = match files.is_empty() {
             false => {
-                let request = Request::Patch { files, cwd: self.cwd.clone(), set: tool.clone() };
+                let (cwd, set, can_apply) = (self.cwd.clone(), tool.clone(), permission.can_allow());
+                let request = Request::Patch { files, cwd, set, can_apply };
                 (self.open.begin(None, OpenQuestion::Edit(permission)), request)
             }
             true => {
@@ -92,9 +94,12 @@ impl AcpConversation {
 
     /// We did not offer it. Some send it nevertheless and write by themselves, whatever the answer.
     pub(super) fn write_asked(&mut self, id: &Value, params: &Value) {
-        self.frames.push(frames::result(id, &json!({})));
         let path = text(params, "path").map(|path| self.cwd.join(path)).unwrap_or_default();
-        if !self.allowed_writes.contains(&path) {
+        if self.allowed_writes.iter().any(|(allowed, _)| *allowed == path) {
+            self.frames.push(frames::result(id, &json!({})));
+        } else {
+            let why = format!("the user did not accept a change of {}; nothing was written", path.display());
+            self.frames.push(frames::error(id, frames::INTERNAL_ERROR, &why));
             self.notice(format!(
                 "The agent asked to have {} written, which you did not accept. Linkspan wrote nothing.",
                 path.display()
@@ -114,8 +119,14 @@ impl AcpConversation {
                 let as_proposed = parts.iter().all(|(_, answer)| accepted(answer));
                 match was {
                     PermissionStage::Asked if as_proposed && permission.can_allow() => {
-                        self.allowed_writes.extend(parts.iter().map(|(path, _)| path.clone()));
-                        self.allowed_writes.extend(permission.paths.iter().cloned());
+                        // The path as the hub knows it, and as the agent says it.
+                        for ((path, answer), said) in parts.iter().zip(&permission.paths) {
+                            let text = match answer {
+                                Answer::Accepted(accepted) => accepted.text.clone(),
+                                _ => None,
+                            };
+                            self.allowed_writes.extend([(path.clone(), text.clone()), (said.clone(), text)]);
+                        }
                         (Some(permission.allowed()), words::after_accept(parts))
                     }
                     PermissionStage::Asked => (Some(permission.rejected()), words::after_decline(parts)),
@@ -139,7 +150,10 @@ impl AcpConversation {
         if let Answer::Failed(failure) = answer {
             self.notice(format!("A change could not be reviewed and was refused: {}.", failure.message));
         }
-        self.follow_up.extend(words);
+        if let Some(words) = words {
+            self.follow_up.push(words);
+            self.say(ChatEvent::Untold(self.follow_up.join("\n\n")));
+        }
         // The agent's turn may be over: then it hears no more about this.
         if frame.is_none() {
             self.open.end(call);

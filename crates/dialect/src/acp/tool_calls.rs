@@ -8,49 +8,82 @@ use linkspan_editor_api::ChatToolState;
 use serde_json::{Map, Value};
 
 use super::content;
-use super::frames::{list, text};
+use super::frames::{list, name, text};
 use crate::chat::ChatTool;
 use crate::patch::{PatchChange, PatchFile, TextEdit};
 
 /// More than a turn has under way. Older ones are forgotten.
 const KEPT: usize = 256;
 
+/// Bytes of their texts. Each may have whole files.
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
+
+/// Files of one call that are listed.
+const LISTED: usize = 64;
+
 /// What is kept of each: with the texts of the files, so nothing else is.
 const MEMBERS: [&str; 6] = ["title", "kind", "status", "content", "locations", "rawInput"];
 
 #[derive(Debug, Default)]
 pub(super) struct ToolCalls {
-    newest: VecDeque<(String, Value)>,
+    newest: VecDeque<KnownCall>,
+}
+
+#[derive(Debug)]
+struct KnownCall {
+    id: String,
+    call: Value,
+    bytes: usize,
 }
 
 impl ToolCalls {
     /// Adds what this says about a call; returns all that is known about it.
     pub(super) fn merge(&mut self, said: &Value) -> Option<(&str, &Value)> {
-        let id = text(said, "toolCallId").filter(|id| !id.is_empty())?;
-        let at = match self.newest.iter().position(|(known, _)| known == id) {
+        let id = name(said, "toolCallId").filter(|id| !id.is_empty())?;
+        let mut at = match self.newest.iter().position(|known| known.id == id) {
             Some(at) => at,
             None => {
                 if self.newest.len() >= KEPT {
                     self.newest.pop_front();
                 }
-                self.newest.push_back((id.to_owned(), Value::Object(Map::new())));
+                let call = Value::Object(Map::new());
+                self.newest.push_back(KnownCall { id: id.to_owned(), call, bytes: 0 });
                 self.newest.len() - 1
             }
         };
-        let (id, known) = self.newest.get_mut(at)?;
-        if let Some(object) = known.as_object_mut() {
+        let known = self.newest.get_mut(at)?;
+        if let Some(object) = known.call.as_object_mut() {
             for member in MEMBERS {
                 if let Some(value) = said.get(member).filter(|value| !value.is_null()) {
                     object.insert(member.to_owned(), value.clone());
                 }
             }
         }
-        Some((id, known))
+        known.bytes = bytes(&known.call);
+        while self.newest.len() > 1 && self.newest.iter().map(|known| known.bytes).sum::<usize>() > KEPT_BYTES
+        {
+            let oldest = usize::from(at == 0);
+            self.newest.remove(oldest);
+            at = at.saturating_sub(1 - oldest);
+        }
+        self.newest.get(at).map(|known| (known.id.as_str(), &known.call))
     }
 
     pub(super) fn clear(&mut self) {
         self.newest.clear();
     }
+}
+
+/// About how many it takes.
+fn bytes(value: &Value) -> usize {
+    const VALUE: usize = 64;
+    VALUE
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(values) => values.iter().map(bytes).sum(),
+            Value::Object(members) => members.iter().map(|(name, value)| name.len() + bytes(value)).sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
 }
 
 pub(super) fn shown(id: &str, call: &Value) -> ChatTool {
@@ -60,11 +93,11 @@ pub(super) fn shown(id: &str, call: &Value) -> ChatTool {
         Some("failed" | "cancelled") => ChatToolState::Failed,
         _ => ChatToolState::Pending,
     };
-    let paths = list(call, "locations").filter_map(|place| text(place, "path"));
+    let paths = list(call, "locations").filter_map(|place| name(place, "path")).take(LISTED);
     ChatTool {
         id: id.to_owned(),
         title: text(call, "title").unwrap_or("Tool call").to_owned(),
-        kind: text(call, "kind").map(str::to_owned),
+        kind: name(call, "kind").map(str::to_owned),
         state,
         output: content::output(call),
         paths: paths.map(str::to_owned).collect(),
@@ -127,4 +160,27 @@ pub(super) fn question(call: &Value) -> String {
     let shown = content::output(call);
     let parts = [Some(title.to_owned()), Some(shown).filter(|shown| !shown.is_empty()), input];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_texts_of_older_calls_are_forgotten_before_there_are_too_many_bytes() {
+        let mut calls = ToolCalls::default();
+        let text = "x".repeat(4 * 1024 * 1024);
+        for number in 0..100 {
+            let said = json!({ "toolCallId": format!("t{number}"), "content": [{ "type": "diff", "newText": text }] });
+            let (id, known) = calls.merge(&said).unwrap();
+            assert_eq!(
+                (id, known["content"][0]["newText"].as_str()),
+                (said["toolCallId"].as_str().unwrap(), Some(&*text))
+            );
+        }
+        let kept: usize = calls.newest.iter().map(|known| known.call.to_string().len()).sum();
+        assert!(kept < 100 * 1024 * 1024, "{kept}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Turns: one prompt at a time. A turn is over when the agent has ended it and everything in it is decided.
 
-use linkspan_editor_api::ChatAttachment;
+use linkspan_editor_api::{ChatAttachment, ChatPicture};
 use serde_json::json;
 
 use super::conversation::{AcpConversation, OwnRequest, SessionStage, TurnState};
@@ -10,6 +10,7 @@ use crate::chat::{ChatEvent, TurnEnd};
 use crate::conversation::{CallId, Step};
 
 impl AcpConversation {
+    /// The agent makes its next request, so it has read our no. What it streams says nothing: it may be older.
     pub(super) fn declines_are_known(&mut self) {
         for call in self.open.ids().collect::<Vec<_>>() {
             let permission = self.open.get_mut(call).and_then(|open| open.what.permission_mut());
@@ -79,12 +80,14 @@ impl AcpConversation {
         self.say(ChatEvent::TurnEnded { end, follow_up });
     }
 
-    pub(super) fn prompt(&mut self, words: &str, attachments: &[ChatAttachment]) {
+    pub(super) fn prompt(&mut self, words: &str, attachments: &[ChatAttachment], pictures: &[ChatPicture]) {
         if self.stage != SessionStage::Ready || self.turn != TurnState::None {
             return;
         }
         self.turn = TurnState::Running;
-        let params = self.session_params(json!({ "prompt": content::prompt(words, attachments) }));
+        let pictures = if self.takes_pictures { pictures } else { &[] };
+        let prompt = content::prompt(words, attachments, pictures);
+        let params = self.session_params(json!({ "prompt": prompt }));
         self.ask(OwnRequest::Prompt, "session/prompt", &params);
     }
 
@@ -92,15 +95,23 @@ impl AcpConversation {
         if self.turn != TurnState::Running {
             return;
         }
-        self.turn = TurnState::Cancelling;
         let params = self.session_params(json!({}));
         self.frames.push(frames::notification("session/cancel", &params));
+        self.turn_cancelled();
+    }
+
+    /// The agent has been told: what it has asked is answered.
+    pub(super) fn turn_cancelled(&mut self) {
+        if self.turn != TurnState::Running {
+            return;
+        }
+        self.turn = TurnState::Cancelling;
         for call in self.open.ids().collect::<Vec<_>>() {
             let Some(permission) = self.open.get(call).and_then(|open| open.what.permission()) else {
                 continue;
             };
             if permission.stage == PermissionStage::Asked {
-                self.frames.push(frames::cancelled(&permission.request));
+                self.frames.push(permission.cancelled());
                 self.open.end(call);
                 self.steps.push_back(Step::Cancelled(call));
             }

@@ -7,12 +7,12 @@ use crate::answer::Answer;
 use crate::codex::words;
 
 /// The whole request was accepted as proposed. None if nothing was said.
-pub(super) fn after_accept(parts: &[(PathBuf, Answer)]) -> Option<String> {
+pub fn after_accept(parts: &[(PathBuf, Answer)]) -> Option<String> {
     words::after_accept(parts)
 }
 
 /// None if everything was rejected without a word: the agent says that itself.
-pub(super) fn after_decline(parts: &[(PathBuf, Answer)]) -> Option<String> {
+pub fn after_decline(parts: &[(PathBuf, Answer)]) -> Option<String> {
     let head = "The user reviewed your change file by file. Your tool reports it as rejected, because the user's editor \
                 has written the accepted part itself. Do not apply that part again; this is what the files hold now.";
     words::after_decline_with(parts, head)

@@ -259,7 +259,7 @@ impl CodexConversation {
         let files = self.announced.get(&approval.thread, &approval.item).map(<[PatchFile]>::to_vec);
         let cwd = self.threads.cwd(&approval.thread).map(PathBuf::from);
         let (Some(files), Some(cwd)) = (files, cwd) else { return };
-        let request = Request::Patch { files, cwd, set: approval.item.clone() };
+        let request = Request::Patch { files, cwd, set: approval.item.clone(), can_apply: true };
         let call = self.open.begin(None, approval);
         self.steps.push_back(Step::Call { call, request });
     }

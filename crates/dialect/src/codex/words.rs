@@ -44,8 +44,12 @@ pub(crate) fn after_decline_with(parts: &[(PathBuf, Answer)], head_if_written: &
     }
     let written =
         parts.iter().any(|(_, answer)| matches!(answer, Answer::Accepted(accepted) if accepted.written));
+    let failed = parts.iter().any(|(_, answer)| matches!(answer, Answer::Failed(_)));
     let head = match written {
         true => head_if_written,
+        false if failed => {
+            "Your patch could not be carried out as it was decided. Nothing of it was written."
+        }
         false => "The user reviewed your patch and rejected it. Nothing of it was written.",
     };
     let files = parts.iter().map(|(path, answer)| match answer {

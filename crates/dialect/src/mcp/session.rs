@@ -68,9 +68,10 @@ impl CallKind {
             Request::Propose { path, .. } if mcp.later.is_some() => {
                 CallKind::Change { label: path.to_string_lossy().into_owned() }
             }
-            Request::Propose { label, .. } | Request::Compare { label, .. } => {
-                CallKind::Change { label: label.clone() }
-            }
+            Request::Propose { label, .. }
+            | Request::Compare { label, .. }
+            | Request::Record { label, .. } => CallKind::Change { label: label.clone() },
+            Request::Rename { new_name, .. } => CallKind::Change { label: format!("Rename to {new_name}") },
             Request::CloseTab { label } => CallKind::Close { label: label.clone() },
             Request::OpenFile { focus: false, .. } => CallKind::FileInBackground,
             Request::Diagnostics { path: None, .. } => CallKind::AllDiagnostics,

@@ -92,6 +92,10 @@ impl Argument {
         Argument { name, kind: ArgumentKind::Count, required: true, about: None }
     }
 
+    pub(crate) const fn required_word(name: &'static str, words: &'static [&'static str]) -> Argument {
+        Argument { name, kind: ArgumentKind::Word(words), required: true, about: None }
+    }
+
     /// With a description for the model.
     pub(crate) const fn about(self, about: &'static str) -> Argument {
         Argument { about: Some(about), ..self }

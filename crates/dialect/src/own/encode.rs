@@ -1,6 +1,7 @@
 //! Answers as objects, mostly with the types of the editor protocol. `text` has the texts that go with them.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use linkspan_editor_api::{AcceptedPart, FileDiagnostics, OpenDocument, ReviewComment, Selection};
 use serde::Serialize;
@@ -15,6 +16,7 @@ pub(super) fn encode<'a>(answer: &'a Answer, _context: &EncodeContext<'a>) -> En
     match answer {
         Answer::Accepted(accepted) => told(&accepted_shape(accepted), text::accepted(accepted)),
         Answer::Rejected(rejected) => told(&rejected_shape(rejected), text::rejected(rejected)),
+        Answer::Set(parts) => told(&set_shape(parts), text::set(parts)),
         Answer::Opened { path, language, line_count } => {
             let path = path.to_string_lossy();
             let text = format!("{path} is open");
@@ -71,6 +73,10 @@ fn told<'a>(value: &impl Serialize, text: impl Into<Cow<'a, str>>) -> Encoded<'a
 }
 
 fn failed(failure: &Failure) -> Encoded<'_> {
+    Encoded::structured(&FailedResult { error: error_detail(failure) }, failure.message.as_str(), true)
+}
+
+fn error_detail(failure: &Failure) -> ErrorDetail<'_> {
     let kind = match failure.kind {
         FailureKind::InvalidParams => "invalidParams",
         FailureKind::NotFound => "notFound",
@@ -86,8 +92,7 @@ fn failed(failure: &Failure) -> Encoded<'_> {
         FailureKind::Withdrawn => "withdrawn",
         FailureKind::Internal => "internal",
     };
-    let message = failure.message.as_str();
-    Encoded::structured(&FailedResult { error: ErrorDetail { kind, message } }, message, true)
+    ErrorDetail { kind, message: failure.message.as_str() }
 }
 
 #[derive(Serialize)]
@@ -179,6 +184,37 @@ fn rejected_shape(rejected: &Rejected) -> DecisionResult<'_> {
         reason: rejected.reason.as_deref(),
         comments: &rejected.comments,
     }
+}
+
+/// The outcome of each file. All are written, so their texts are left out.
+fn set_shape(parts: &[(PathBuf, Answer)]) -> SetResult<'_> {
+    let files = parts.iter().filter_map(|(path, answer)| {
+        Some(match answer {
+            Answer::Accepted(accepted) => FileResult::Decided(DecisionResult {
+                text: None,
+                text_omitted: true,
+                ..accepted_shape(accepted)
+            }),
+            Answer::Rejected(rejected) => FileResult::Decided(rejected_shape(rejected)),
+            Answer::Failed(failure) => {
+                FileResult::Failed { path: path.to_string_lossy(), error: error_detail(failure) }
+            }
+            _ => return None,
+        })
+    });
+    SetResult { files: files.collect() }
+}
+
+#[derive(Serialize)]
+struct SetResult<'a> {
+    files: Vec<FileResult<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum FileResult<'a> {
+    Decided(DecisionResult<'a>),
+    Failed { path: Cow<'a, str>, error: ErrorDetail<'a> },
 }
 
 #[derive(Serialize)]

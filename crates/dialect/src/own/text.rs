@@ -1,12 +1,14 @@
 //! Answers as texts for models. Lines count from 1, as compilers print them.
 
 use std::fmt::Display;
+use std::path::PathBuf;
 
 use linkspan_editor_api::labels;
 use linkspan_editor_api::{
     AcceptedPart, FileDiagnostics, Location, OpenDocument, Range, Selection, Symbol, TerminalRunResult,
 };
 
+use crate::answer::Answer;
 use crate::outcome::{Accepted, Rejected, remark};
 
 pub(super) fn accepted(accepted: &Accepted) -> String {
@@ -32,6 +34,17 @@ pub(super) fn rejected(rejected: &Rejected) -> String {
     let reason = rejected.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let head = format!("Rejected: {}{reason}", rejected.path.display());
     std::iter::once(head).chain(rejected.comments.iter().map(remark)).collect::<Vec<_>>().join("\n")
+}
+
+/// The outcome of each file, one after the other.
+pub(super) fn set(parts: &[(PathBuf, Answer)]) -> String {
+    let told = parts.iter().filter_map(|(path, answer)| match answer {
+        Answer::Accepted(of_file) => Some(accepted(of_file)),
+        Answer::Rejected(of_file) => Some(rejected(of_file)),
+        Answer::Failed(failure) => Some(format!("Not changed: {}: {}", path.display(), failure.message)),
+        _ => None,
+    });
+    told.collect::<Vec<_>>().join("\n")
 }
 
 /// One item on each line, or `none`.

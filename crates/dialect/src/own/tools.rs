@@ -13,7 +13,7 @@ use crate::mcp::standard_tools::{
     GET_OPEN_EDITORS, GET_WORKSPACE_FOLDERS, SAVE_DOCUMENT,
 };
 use crate::mcp::{Argument, ArgumentKind, Arguments, BadArgument, McpTool, Need};
-use crate::request::{OpenSelection, Request};
+use crate::request::{AllowedBy, OpenSelection, Request};
 
 type Decoded = Result<Request, BadArgument>;
 
@@ -28,6 +28,7 @@ const PLACE: &[Argument] = &[
     Argument::required_count("line").about("Line, from 0"),
     Argument::required_count("character").about("Offset in the line, in UTF-16 code units, from 0"),
 ];
+const ALLOWED_BY: &[&str] = &["yolo", "sandboxed", "terminal"];
 const WRITERS: &[&str] = &["hub", "agent"];
 
 pub(super) static TOOLS: &[McpTool] = &[
@@ -60,6 +61,21 @@ pub(super) static TOOLS: &[McpTool] = &[
         ],
         needs: Need::Nothing,
         decode: compare_texts,
+    },
+    McpTool {
+        name: "recordChange",
+        description: "Record a new text for a file that you are about to write yourself, because the user allowed that \
+                      elsewhere. It is not shown; it is in the history, and the user can undo it. Write the file when \
+                      this is answered",
+        arguments: &[
+            PATH,
+            Argument::required("newText").about("The whole new text of the file"),
+            LABEL,
+            Argument::required_word("allowedBy", ALLOWED_BY)
+                .about("Where the user allowed it: `yolo` or `sandboxed`, a mode without questions, or `terminal`"),
+        ],
+        needs: Need::Nothing,
+        decode: record_change,
     },
     McpTool {
         name: "openFile",
@@ -169,6 +185,20 @@ pub(super) static TOOLS: &[McpTool] = &[
         },
     },
     McpTool {
+        name: "renameSymbol",
+        description: "Propose a new name for the symbol at a position, in all files that use it, and wait for the \
+                      decisions. The changes of the files are shown as one set; those that the user accepts are \
+                      written. The result has the outcome of each file",
+        arguments: &[
+            PATH,
+            Argument::required_count("line").about("Line, from 0"),
+            Argument::required_count("character").about("Offset in the line, in UTF-16 code units, from 0"),
+            Argument::required("newName").about("The new name"),
+        ],
+        needs: Need::Language,
+        decode: rename_symbol,
+    },
+    McpTool {
         name: "getVisibleRange",
         description: "Get the range of a file that is visible in the editor",
         arguments: FILE,
@@ -213,6 +243,22 @@ fn propose_change(arguments: &Arguments<'_>) -> Decoded {
     })
 }
 
+fn record_change(arguments: &Arguments<'_>) -> Decoded {
+    let (name, expected) = ("allowedBy", "`yolo`, `sandboxed` or `terminal`");
+    let allowed_by = match arguments.word(name, expected, ALLOWED_BY)? {
+        Some("yolo") => AllowedBy::Yolo,
+        Some("sandboxed") => AllowedBy::Sandboxed,
+        Some(_) => AllowedBy::Terminal,
+        None => return Err(BadArgument::Missing { name, expected }),
+    };
+    Ok(Request::Record {
+        path: path(arguments)?,
+        proposed: arguments.text("newText")?.into_owned(),
+        label: label(arguments)?,
+        allowed_by,
+    })
+}
+
 fn compare_texts(arguments: &Arguments<'_>) -> Decoded {
     Ok(Request::Compare {
         path: path(arguments)?,
@@ -240,8 +286,20 @@ fn open_file(arguments: &Arguments<'_>) -> Decoded {
     })
 }
 
-fn asked_at(arguments: &Arguments<'_>, question: fn(Position) -> LanguageQuery) -> Decoded {
-    let path = path(arguments)?;
+fn rename_symbol(arguments: &Arguments<'_>) -> Decoded {
+    const LONGEST: usize = 256;
+    let new_name = arguments.text("newName")?.into_owned();
+    if new_name.trim().is_empty() || new_name.len() > LONGEST {
+        return Err(BadArgument::Wrong { name: "newName", expected: "a name of at most 256 bytes" });
+    }
+    Ok(Request::Rename { path: path(arguments)?, position: position(arguments)?, new_name })
+}
+
+fn position(arguments: &Arguments<'_>) -> Result<Position, BadArgument> {
     let (line, character) = (arguments.required_count("line")?, arguments.required_count("character")?);
-    Ok(Request::Language { path, question: question(Position { line, character }) })
+    Ok(Position { line, character })
+}
+
+fn asked_at(arguments: &Arguments<'_>, question: fn(Position) -> LanguageQuery) -> Decoded {
+    Ok(Request::Language { path: path(arguments)?, question: question(position(arguments)?) })
 }

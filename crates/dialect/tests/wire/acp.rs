@@ -56,7 +56,11 @@ impl Agent {
     }
 
     fn prompt(&mut self) {
-        self.command(ChatCommand::Prompt { text: "h2edit please".into(), attachments: Vec::new() });
+        self.command(ChatCommand::Prompt {
+            text: "h2edit please".into(),
+            attachments: Vec::new(),
+            pictures: Vec::new(),
+        });
     }
 
     fn command(&mut self, command: ChatCommand) {
@@ -183,6 +187,26 @@ fn captures() -> BTreeMap<String, AcpCapture> {
 
 /// Replays what the agent sent; `answer` is what the user decides about its edit.
 fn replay(name: &str, capture: &AcpCapture, answer: &Answer) -> Agent {
+    replay_with(name, capture, |agent, call| match name.contains("cancel-turn") {
+        true => agent.command(ChatCommand::Cancel),
+        false => agent.answer(call, answer),
+    })
+}
+
+/// The same if a part of its edit is accepted, which the hub writes as soon as the agent knows that it must not.
+fn replay_declined(name: &str, capture: &AcpCapture) -> Agent {
+    let mut agent = replay_with(name, capture, |agent, call| {
+        let frame = agent.session.decline(call).unwrap();
+        agent.sent.push(serde_json::from_str(&frame.text).unwrap());
+    });
+    let part = Accepted { path: "/w/a.txt".into(), written: true, ..support::accepted(AFTER, false) };
+    let (call, _) = agent.calls.iter().find(|(_, request)| matches!(request, Request::Patch { .. })).unwrap();
+    let part = Accepted { person_diff: Some("-a\n+b\n".into()), ..part };
+    agent.answer(*call, &Answer::Set(vec![("/w/a.txt".into(), Answer::Accepted(part))]));
+    agent
+}
+
+fn replay_with(name: &str, capture: &AcpCapture, decide: impl Fn(&mut Agent, CallId)) -> Agent {
     let mode = name.starts_with("codex").then_some("read-only");
     let mut agent = Agent::new(None, mode);
     let mut answered = 0;
@@ -216,10 +240,7 @@ fn replay(name: &str, capture: &AcpCapture, answer: &Answer) -> Agent {
                     assert_eq!(files[0].path, PathBuf::from("/w/a.txt"), "{name}");
                     let patched = files[0].patched(Some(BEFORE)).unwrap();
                     assert_eq!((patched.text.as_str(), patched.compared), (AFTER, false), "{name}");
-                    match name.contains("cancel-turn") {
-                        true => agent.command(ChatCommand::Cancel),
-                        false => agent.answer(call, answer),
-                    }
+                    decide(&mut agent, call);
                 }
                 other => panic!("{name}: {other:?}"),
             }
@@ -320,15 +341,56 @@ fn what_was_taken_in_part_is_declined_written_by_the_hub_and_told_at_the_end_of_
 }
 
 #[test]
-fn an_agent_that_goes_on_has_read_our_no() {
+fn names_that_are_too_long_to_be_names_are_not_kept() {
+    let mut agent = Agent::working();
+    let long = "x".repeat(100_000);
+    let mut tool = edit(BEFORE, AFTER);
+    tool["toolCallId"] = json!(long);
+    agent.asks(5, &tool);
+    assert!(agent.calls.is_empty());
+    assert_eq!(agent.answers(&json!(5))[0]["result"]["outcome"]["outcome"], "cancelled");
+    agent.update(json!({ "sessionUpdate": "tool_call", "toolCallId": long, "title": "x" }));
+    agent.update(json!({ "sessionUpdate": "current_mode_update", "currentModeId": long }));
+    let is_kept = |event: &ChatEvent| matches!(event, ChatEvent::Tool(_) | ChatEvent::Mode(_));
+    assert!(!agent.events.iter().any(is_kept));
+    let places: Vec<Value> = (0..1000).map(|number| json!({ "path": format!("/w/{number}") })).collect();
+    agent.update(
+        json!({ "sessionUpdate": "tool_call", "toolCallId": "t1", "kind": long, "locations": places }),
+    );
+    let Some(ChatEvent::Tool(tool)) = agent.events.last() else { panic!("{:?}", agent.events) };
+    assert_eq!(tool.kind, None);
+    assert!(tool.paths.len() < 100, "{}", tool.paths.len());
+}
+
+#[test]
+fn text_that_was_on_its_way_does_not_say_that_the_agent_knows_our_no() {
     let mut agent = Agent::working();
     agent.asks(5, &edit(BEFORE, AFTER));
     let (call, _) = agent.calls[0].clone();
     agent.session.decline(call).unwrap();
-    agent.update(
-        json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Well" } }),
-    );
+    for kind in ["agent_message_chunk", "agent_thought_chunk"] {
+        agent.update(json!({ "sessionUpdate": kind, "content": { "type": "text", "text": "Well" } }));
+    }
+    agent.update(json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t2", "status": "completed" }));
+    agent.update(json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "in_progress" }));
+    assert_eq!(agent.other_steps, []);
+    // It makes its next step.
+    let read = json!({ "sessionId": "s1", "path": "/w/b.txt" });
+    agent.receive(&json!({ "jsonrpc": "2.0", "id": 6, "method": "fs/read_text_file", "params": read }));
     assert_eq!(agent.other_steps, [Step::Declined { call, applied: false }]);
+}
+
+#[test]
+fn every_captured_agent_shows_that_it_knows_our_no() {
+    for (name, capture) in captures().iter().filter(|(name, _)| name.contains("reject")) {
+        let agent = replay_declined(name, capture);
+        let declined: Vec<_> =
+            agent.other_steps.iter().filter(|step| matches!(step, Step::Declined { .. })).collect();
+        assert!(matches!(declined[..], [Step::Declined { applied: false, .. }]), "{name}: {declined:?}");
+        let (_, told) = agent.ended().unwrap_or_else(|| panic!("{name}: the turn does not end"));
+        assert!(told.is_some_and(|told| told.contains("reports it as rejected")), "{name}: {told:?}");
+        assert_eq!(agent.session.open_calls().count(), 0, "{name}");
+    }
 }
 
 #[test]
@@ -401,7 +463,8 @@ fn a_write_that_nobody_accepted_is_answered_and_reported() {
     let mut agent = Agent::working();
     let params = json!({ "sessionId": "s1", "path": "/w/b.txt", "content": "x" });
     agent.receive(&json!({ "jsonrpc": "2.0", "id": 9, "method": "fs/write_text_file", "params": params }));
-    assert_eq!(agent.answers(&json!(9))[0]["result"], json!({}));
+    let why = agent.answers(&json!(9))[0]["error"]["message"].as_str().unwrap();
+    assert!(why.contains("did not accept a change of /w/b.txt"), "{why}");
     assert!(agent.calls.is_empty());
     let notice =
         |event: &ChatEvent| matches!(event, ChatEvent::Notice { text, .. } if text.contains("/w/b.txt"));
@@ -418,7 +481,13 @@ fn a_session_is_continued_where_the_agent_can_and_begun_anew_where_it_forgot() {
     agent.receive(&json!({ "jsonrpc": "2.0", "method": "session/update",
         "params": { "sessionId": "old", "update": replayed } }));
     agent.reply("session/load", json!({}));
-    let ready = ChatEvent::Ready { session: "old".into(), modes: Vec::new(), mode: None, forgot: false };
+    let ready = ChatEvent::Ready {
+        session: "old".into(),
+        modes: Vec::new(),
+        mode: None,
+        pictures: false,
+        forgot: false,
+    };
     assert_eq!(agent.events, [ready], "what was said before is known");
 
     let mut agent = Agent::new(Some("old"), None);
@@ -426,7 +495,13 @@ fn a_session_is_continued_where_the_agent_can_and_begun_anew_where_it_forgot() {
     let id = agent.last("session/load").unwrap()["id"].clone();
     agent.receive(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32603, "message": "gone" } }));
     agent.reply("session/new", json!({ "sessionId": "s2" }));
-    let ready = ChatEvent::Ready { session: "s2".into(), modes: Vec::new(), mode: None, forgot: true };
+    let ready = ChatEvent::Ready {
+        session: "s2".into(),
+        modes: Vec::new(),
+        mode: None,
+        pictures: false,
+        forgot: true,
+    };
     assert_eq!(agent.events, [ready]);
 }
 

@@ -13,6 +13,8 @@ mod copilot;
 #[cfg(test)]
 mod discovery;
 #[cfg(test)]
+mod engine;
+#[cfg(test)]
 mod gemini;
 #[cfg(test)]
 mod hooks;

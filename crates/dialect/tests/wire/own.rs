@@ -2,7 +2,7 @@
 
 use linkspan_dialect::{
     Accepted, Answer, DecidedHunk, EditorEvent, Failure, FailureKind, LanguageAnswer, LanguageQuery,
-    OpenSelection, Request, ServerFacts, Session, Step, by_name,
+    OpenSelection, Rejected, Request, ServerFacts, Session, Step, by_name,
 };
 use linkspan_editor_api::{
     AcceptedPart, Capabilities, Diagnostic, FileDiagnostics, LanguageDefinitionResult, LanguageHoverResult,
@@ -47,6 +47,7 @@ fn the_list_follows_what_the_editor_can_do() {
         [
             "proposeChange",
             "compareTexts",
+            "recordChange",
             "openFile",
             "getDiagnostics",
             "getCurrentSelection",
@@ -67,7 +68,7 @@ fn the_list_follows_what_the_editor_can_do() {
     // An editor that cannot ask for permission is not the only place where that is done.
     assert_eq!(extra(Capabilities { execute_code: true, ..none }), ["executeCode"]);
     assert_eq!(extra(Capabilities { terminal: true, ..none }), ["runInTerminal"]);
-    let language = ["getHover", "getDefinition", "findReferences", "getSymbols"];
+    let language = ["getHover", "getDefinition", "findReferences", "getSymbols", "renameSymbol"];
     assert_eq!(extra(Capabilities { language: true, ..none }), language);
     assert_eq!(extra(Capabilities { documents: true, ..none }), ["getVisibleRange"]);
 }
@@ -345,6 +346,42 @@ fn a_refused_permission_is_an_answer_and_not_a_failure() {
     assert_eq!(
         answer(false, Some("the user refused it")),
         (refused, "not allowed: the user refused it".to_owned())
+    );
+}
+
+#[test]
+fn a_rename_has_the_outcome_of_each_file() {
+    let place = json!({"path": "/w/a", "line": 1, "character": 2, "newName": "b"});
+    let position = Position { line: 1, character: 2 };
+    let asked = Request::Rename { path: "/w/a".into(), position, new_name: "b".into() };
+    assert_eq!(asks("renameSymbol", place.clone()), asked);
+
+    let rejected = Rejected {
+        review: "r2".into(),
+        path: "/w/b".into(),
+        reason: Some("no".into()),
+        ..Rejected::default()
+    };
+    let failure = Failure::new(FailureKind::Io, "the disk is full");
+    let set = Answer::Set(vec![
+        ("/w/a".into(), Answer::Accepted(accepted("x", true))),
+        ("/w/b".into(), Answer::Rejected(rejected)),
+        ("/w/c".into(), Answer::Failed(failure)),
+    ]);
+    let (files, text) = told("renameSymbol", place, &set);
+    assert_eq!(
+        files,
+        json!({ "files": [
+            { "outcome": "accepted", "review": "r1", "path": "/w/a", "textOmitted": true, "newFile": true,
+              "written": true, "taken": "all", "comments": [] },
+            { "outcome": "rejected", "review": "r2", "path": "/w/b", "newFile": false, "written": false,
+              "reason": "no", "comments": [] },
+            { "path": "/w/c", "error": { "kind": "io", "message": "the disk is full" } },
+        ]})
+    );
+    assert_eq!(
+        text,
+        "Accepted as proposed: /w/a; the file is written.\nRejected: /w/b: no\nNot changed: /w/c: the disk is full"
     );
 }
 

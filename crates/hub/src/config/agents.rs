@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::core::contract::HostedAgent;
+use crate::core::contract::{EngineAddress, HostedAgent};
 
 /// One agent of the file. What it leaves out is that of the built-in agent of the same name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -17,6 +17,10 @@ struct AgentEntry {
     env: Option<Vec<String>>,
     mode: Option<String>,
     hint: Option<String>,
+    /// The address of an engine, in place of a program.
+    engine: Option<String>,
+    /// The variable that has its token.
+    token: Option<String>,
     /// It is not offered.
     off: bool,
 }
@@ -110,6 +114,7 @@ pub fn hosted_agents(file: &str) -> Result<Vec<HostedAgent>, String> {
             env: strings(built_in.env),
             mode: built_in.mode.map(str::to_owned),
             hint: Some(built_in.hint.to_owned()),
+            engine: None,
         };
         agents.extend(changed(agent, entry)?);
     }
@@ -119,8 +124,9 @@ pub fn hosted_agents(file: &str) -> Result<Vec<HostedAgent>, String> {
             return Err(format!("`{id}` cannot be the name of an agent: use letters, digits, `-` and `_`"));
         }
         let (name, command) = (id.clone(), Vec::new());
-        let (program, env, mode, hint) = (None, Vec::new(), None, None);
-        agents.extend(changed(HostedAgent { id, name, command, program, env, mode, hint }, entry)?);
+        let (program, env, mode, hint, engine) = (None, Vec::new(), None, None, None);
+        let agent = HostedAgent { id, name, command, program, env, mode, hint, engine };
+        agents.extend(changed(agent, entry)?);
     }
     Ok(agents)
 }
@@ -138,6 +144,18 @@ fn changed(mut agent: HostedAgent, entry: AgentEntry) -> Result<Option<HostedAge
         agent.command.truncate(1);
         agent.command.extend(args);
     }
+    if let Some(url) = &entry.engine {
+        if !agent.command.is_empty() {
+            return Err(format!("agent `{}` has both `engine` and `command`; leave one out", agent.id));
+        }
+        let port = loopback_port(url).ok_or_else(|| {
+            format!("`engine` of agent `{}` must be like http://127.0.0.1:54320, on this machine", agent.id)
+        })?;
+        agent.engine = Some(EngineAddress { port, token: entry.token.clone() });
+        agent.command = vec![format!("engine at http://127.0.0.1:{port}")];
+    } else if entry.token.is_some() {
+        return Err(format!("agent `{}` has `token`, which belongs to `engine`", agent.id));
+    }
     if agent.command.first().is_none_or(String::is_empty) {
         return Err(format!("agent `{}` has no `command`", agent.id));
     }
@@ -146,6 +164,13 @@ fn changed(mut agent: HostedAgent, entry: AgentEntry) -> Result<Option<HostedAge
     agent.mode = entry.mode.or(agent.mode).filter(|mode| !mode.is_empty());
     agent.hint = entry.hint.or(agent.hint);
     Ok(Some(agent))
+}
+
+/// Only this machine: what is said there, and the token, are readable on the way.
+fn loopback_port(url: &str) -> Option<u16> {
+    let address = url.strip_prefix("http://")?;
+    let (host, port) = address.strip_suffix('/').unwrap_or(address).rsplit_once(':')?;
+    matches!(host, "127.0.0.1" | "localhost").then(|| port.parse().ok())?.filter(|port| *port != 0)
 }
 
 #[cfg(test)]
@@ -164,6 +189,9 @@ mod tests {
         assert_eq!(of("codex").unwrap().mode, None);
         assert!(of("copilot").is_none());
         assert_eq!(hosted_agents("").unwrap().len(), BUILT_IN.len());
+        let engine = hosted_agents("[e]\nengine = \"http://localhost:54320\"\ntoken = \"T\"\n").unwrap();
+        let known = EngineAddress { port: 54320, token: Some("T".to_owned()) };
+        assert_eq!(engine.last().unwrap().engine, Some(known));
     }
 
     #[test]
@@ -171,6 +199,11 @@ mod tests {
         for (file, part) in [
             ("[mine]\ncommand = \"x\"\nshell = true\n", "shell"),
             ("[mine]\n", "command"),
+            ("[mine]\nengine = \"http://example.org:54320\"\n", "on this machine"),
+            ("[mine]\nengine = \"https://127.0.0.1:54320\"\n", "on this machine"),
+            ("[mine]\nengine = \"http://127.0.0.1:54320/x\"\n", "on this machine"),
+            ("[mine]\nengine = \"http://127.0.0.1:1\"\ncommand = \"x\"\n", "leave one out"),
+            ("[mine]\ncommand = \"x\"\ntoken = \"T\"\n", "belongs to"),
             ("[\"a b\"]\ncommand = \"x\"\n", "name"),
             ("x", "TOML"),
         ] {

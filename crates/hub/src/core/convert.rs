@@ -34,6 +34,7 @@ pub(super) fn without_texts(review: &Review, receives: Option<api::Receives>) ->
         revision: review.revision.0,
         digest: review.shown_digest().to_string(),
         set: review.set.map(|set| set.to_string()),
+        set_label: None,
         window: review.window.to_string(),
         agent: agent.to_owned(),
         dialect: dialect.to_owned(),
@@ -53,6 +54,7 @@ pub(super) fn without_texts(review: &Review, receives: Option<api::Receives>) ->
         owner_gone: review.owner.is_none(),
         receives,
         receives_notes: receives.and_then(|receives| receives_notes(review, receives)),
+        origin: None,
     }
 }
 
@@ -71,15 +73,22 @@ pub(super) fn shown_hunks(review: &Review, hunks: &[Hunk]) -> Vec<api::ReviewHun
     hunks.iter().map(|hunk| shown_hunk(hunk, &base, &proposed)).collect()
 }
 
+/// The hunks that the review has if the user leaves this text in the editor.
+pub(super) fn compared(review: &Review, text: &str) -> Vec<api::ReviewHunk> {
+    let side = review.side_of(text);
+    let (base, proposed) = (Lines::of(review.base_text()), Lines::of(&side));
+    let hunks = linkspan_review::hunks(review.base_text(), &side);
+    hunks.iter().map(|hunk| shown_hunk(hunk, &base, &proposed)).collect()
+}
+
 /// Separates an agent's name from its session in a key; no session contains it.
 pub(super) const SESSION: char = '\u{1f}';
 
-/// Whether its agent is a daemon, to which the hub connects, or a process that the hub has started: it applies a whole
-/// patch or nothing, and hears a no before the hub writes.
+/// Whether its agent is a daemon, to which the hub connects. While the hub is away, the user may tell it elsewhere to
+/// apply its patch.
 pub(super) fn is_of_daemon(review: &Review) -> bool {
     let dialect = linkspan_dialect::by_name(asker(&review.owner_key).0);
-    use linkspan_dialect::Endpoint::{Child, Daemon};
-    dialect.is_some_and(|dialect| matches!(dialect.endpoint, Daemon | Child))
+    dialect.is_some_and(|dialect| matches!(dialect.endpoint, linkspan_dialect::Endpoint::Daemon))
 }
 
 /// The dialect and the name of the agent, from its owner key.

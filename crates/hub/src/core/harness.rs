@@ -7,6 +7,7 @@
 #![expect(clippy::expect_used, reason = "a core that breaks its contract ends the test")]
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use linkspan_dialect::IdeContext;
@@ -16,8 +17,8 @@ use linkspan_workspace::Cancel;
 use serde_json::{Value, json};
 
 use super::contract::{
-    ChildCommand, FileState, HistoryAnswer, HistoryQuery, HostedAgent, RecordedChange, RememberedState,
-    RememberedWindow, Replacement, Restoration, WriteError,
+    ChatItemsRead, ChatPeer, FileState, HistoryAnswer, HistoryQuery, HostedAgent, RecordedChange,
+    RememberedState, RememberedWindow, Replacement, Restoration, WriteError,
 };
 use super::{
     Action, AgentJob, ConnectionId, Core, Event, ExchangeAnswer, HubInfo, PreparedWindow, TerminalId, Ticket,
@@ -46,8 +47,12 @@ pub struct CoreHarness {
     pub journal: BTreeMap<ReviewId, Review>,
     /// Each review as it was recorded when it was decided.
     pub decided: BTreeMap<ReviewId, Review>,
+    /// Where each was decided, as it was recorded.
+    pub decided_by: BTreeMap<ReviewId, String>,
     /// Reviews that were recorded as seen in the file.
     pub on_disk: Vec<ReviewId>,
+    /// The conversations that reviews come from.
+    pub origins: BTreeMap<ReviewId, Box<linkspan_editor_api::ReviewOrigin>>,
     pub to_agents: Vec<(AgentId, Value)>,
     pub closed_agents: Vec<AgentId>,
     pub pings: Vec<(AgentId, u64)>,
@@ -91,10 +96,17 @@ pub struct CoreHarness {
     pub ide_answers: Vec<Option<Box<IdeContext>>>,
     /// What `agents.toml` has.
     pub hosted_agents: Result<Vec<HostedAgent>, String>,
+    /// Whether reading it takes until the test answers, and what waits for that.
+    pub looks_up_slowly: bool,
+    pub lookups: Vec<Ticket>,
     /// The processes that were started.
-    pub children: Vec<(AgentId, ChildCommand)>,
+    pub children: Vec<(AgentId, ChatPeer)>,
     /// What the journal has of each conversation: its head and its items.
     pub chats: BTreeMap<u64, (String, BTreeMap<u32, String>)>,
+    /// What was read of conversations. The answers go to `held_chat_reads`.
+    pub chat_reads: Vec<(u64, Range<u32>)>,
+    pub hold_chat_reads: bool,
+    pub held_chat_reads: Vec<Event>,
     /// The window behind ppxai's fixed port, and whether that port is free.
     pub ppxai_window: Option<WindowId>,
     pub ppxai_port_free: bool,
@@ -159,7 +171,9 @@ impl CoreHarness {
             held_windows: Vec::new(),
             journal: BTreeMap::new(),
             decided: BTreeMap::new(),
+            decided_by: BTreeMap::new(),
             on_disk: Vec::new(),
+            origins: BTreeMap::new(),
             to_agents: Vec::new(),
             closed_agents: Vec::new(),
             pings: Vec::new(),
@@ -190,8 +204,13 @@ impl CoreHarness {
             closed_terminals: Vec::new(),
             ide_answers: Vec::new(),
             hosted_agents: Ok(Vec::new()),
+            looks_up_slowly: false,
+            lookups: Vec::new(),
             children: Vec::new(),
             chats: BTreeMap::new(),
+            chat_reads: Vec::new(),
+            hold_chat_reads: false,
+            held_chat_reads: Vec::new(),
             ppxai_window: None,
             ppxai_port_free: true,
             next_request: 0,
@@ -274,16 +293,29 @@ impl CoreHarness {
             }
             // A test opens the connection itself.
             Action::FollowCodex { .. } => {}
+            Action::FindAgents { ticket } if self.looks_up_slowly => self.lookups.push(ticket),
             Action::FindAgents { ticket } => {
                 return Some(Event::AgentsFound { ticket, result: self.hosted_agents.clone() });
             }
-            Action::StartChild { agent, command } => self.children.push((agent, command)),
+            Action::StartChild { agent, peer } => self.children.push((agent, peer)),
             Action::RecordChat { record } => {
                 let chat = self.chats.entry(record.chat).or_default();
                 chat.0 = record.head;
                 chat.1.extend(record.items);
             }
             Action::ForgetChat { chat } => drop(self.chats.remove(&chat)),
+            Action::ReadChat { ticket, chat, places, .. } => {
+                self.chat_reads.push((chat, places.clone()));
+                let stored = self.chats.get(&chat).map(|(_, items)| items.range(places.clone()));
+                let items = stored.into_iter().flatten();
+                let items = items.map(|(place, item)| (*place, serde_json::from_str(item).ok())).collect();
+                let read = ChatItemsRead { first: places.start, items };
+                let read = Event::ChatRead { ticket, result: Ok(read) };
+                if !self.hold_chat_reads {
+                    return Some(read);
+                }
+                self.held_chat_reads.push(read);
+            }
             Action::AnswerIde { context, .. } => self.ide_answers.push(context),
             Action::CheckDiscovery { ticket, .. } => {
                 return Some(Event::DiscoveryChecked { ticket, missing: Vec::new() });
@@ -314,8 +346,9 @@ impl CoreHarness {
                 return Some(Event::FileRestored { ticket, result });
             }
             Action::SweepTemporary { path, .. } => self.swept.push(path),
-            Action::Record { review, step, .. } => {
+            Action::Record { review, step, origin, by, .. } => {
                 let id = review.id;
+                self.origins.extend(origin.map(|origin| (id, origin)));
                 if self.hold_records {
                     self.held_records.push((id, step));
                     return None;
@@ -323,6 +356,7 @@ impl CoreHarness {
                 if step == Step::Decided {
                     self.decided.insert(id, (*review).clone());
                 }
+                self.decided_by.extend(by.map(|by| (id, by)));
                 self.journal.insert(id, *review);
                 return Some(Event::Recorded { review: id, step, result: Ok(()) });
             }

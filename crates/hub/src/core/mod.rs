@@ -139,6 +139,7 @@ impl Core {
         };
         core.out.push(Action::ReloadClients);
         core.windows.sweep_discovery(&mut core.out);
+        reviews::agent_writes::expect_unseen(&mut core, remembered.unseen);
         for past in remembered.past {
             reviews::expire::remember_review(&mut core, past);
         }
@@ -147,7 +148,6 @@ impl Core {
         core.carry_out(others);
         reviews::write::write_when_back(&mut core, &writes);
         history::resolve::doubt_undos(&mut core, remembered.undos);
-        reviews::agent_writes::expect_unseen(&mut core, remembered.unseen);
         core.update_lifecycle();
         let actions = core.out.take_actions();
         (core, actions)
@@ -215,6 +215,8 @@ impl Core {
             Event::DiscoveryChecked { ticket, missing } => self.discovery_looked_for(ticket, &missing),
             Event::IdeAsked { question, root } => requests::ide_context::asked(self, question, root),
             Event::AgentsFound { ticket, result } => chats::agents_found(self, ticket, result),
+            Event::ChatRead { ticket, result } => chats::items_read(self, ticket, result),
+            Event::ChatsRemoved { chats } => self.chats_removed(&chats),
             Event::ChildEnded { agent, why } => chats::child_ended(self, agent, why),
             Event::StopRequested => self.stop(),
             Event::Tick => self.tick(),

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use linkspan_dialect::{CallId, Request};
+use linkspan_dialect::{AllowedBy, CallId, Request};
 use linkspan_editor_api::{Attach, PermissionKind, RequestId, RpcError, decode};
 use linkspan_review::{AgentId, Decision, Digest, ReviewId, Revision, SharedText, SurfaceId, WindowId};
 use linkspan_workspace::Cancel;
@@ -96,6 +96,12 @@ pub(super) enum AfterAnswer {
     /// The same for Codex's terminal program, which asks once.
     IdeSelection(IdeQuestion),
     IdeDocuments(IdeQuestion, Option<Box<linkspan_editor_api::Selection>>),
+    /// Symbols of this window, for a message that the user writes.
+    ChatSymbols {
+        reader: ConnectionId,
+        request: RequestId,
+        window: WindowId,
+    },
     /// Nothing depends on it: a review was shown or hidden.
     Ignore,
 }
@@ -198,6 +204,8 @@ pub(super) enum ReadPurpose {
         /// It was to be saved as well.
         save: bool,
         failed: Option<String>,
+        /// How long an editor that hangs is asked again.
+        late: LateWrite,
     },
     /// The write of an accepted change is late: is it done?
     LateWrite {
@@ -205,7 +213,10 @@ pub(super) enum ReadPurpose {
         save: bool,
     },
     /// The hub is about to take over the write of this accepted change from its agent.
-    WriteHere(ReviewId),
+    WriteHere {
+        review: ReviewId,
+        late: LateWrite,
+    },
     /// One of the files of a call that names its changes by place.
     Edit {
         agent: AgentId,
@@ -218,28 +229,70 @@ pub(super) enum ReadPurpose {
     Undo(UndoRead),
 }
 
+impl ReadPurpose {
+    /// The disk or an editor has not answered in time: whether it is asked again. The user has decided, and only the editor knows the
+    /// text that the decision is about.
+    pub(super) fn asks_again(&mut self, now_ms: u64) -> bool {
+        match self {
+            ReadPurpose::Write { late, .. } | ReadPurpose::WriteHere { late, .. } => {
+                late.waits_longer(now_ms)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Who decides a review.
 #[derive(Debug)]
 pub(super) enum Decider {
     /// The user, on this connection; the answer goes to this request.
     Surface { connection: ConnectionId, request: RequestId },
     /// No one now: the user allowed it before.
-    Preapproved,
+    Preapproved(Preapproval),
 }
 
-/// The review state machine knows deciders by number. No connection reaches this one.
-const PREAPPROVED: SurfaceId = SurfaceId(u64::MAX);
+/// How the user allowed a change before it was proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Preapproval {
+    /// With a permission in this hub.
+    ByGrant,
+    /// Elsewhere, as its agent says, which writes it.
+    Elsewhere(AllowedBy),
+}
+
+impl Preapproval {
+    const ALL: [Preapproval; 4] = [
+        Preapproval::ByGrant,
+        Preapproval::Elsewhere(AllowedBy::Yolo),
+        Preapproval::Elsewhere(AllowedBy::Sandboxed),
+        Preapproval::Elsewhere(AllowedBy::Terminal),
+    ];
+
+    /// The review state machine knows deciders by number. No connection reaches these.
+    fn surface(self) -> SurfaceId {
+        let place = Preapproval::ALL.iter().position(|other| *other == self).unwrap_or_default();
+        SurfaceId(u64::MAX - place as u64)
+    }
+
+    pub(super) fn of(surface: SurfaceId) -> Option<Preapproval> {
+        Preapproval::ALL.into_iter().find(|preapproval| preapproval.surface() == surface)
+    }
+
+    /// For people, after "in".
+    pub(super) fn place(self) -> &'static str {
+        match self {
+            Preapproval::ByGrant => "what was allowed before",
+            Preapproval::Elsewhere(by) => by.place(),
+        }
+    }
+}
 
 impl Decider {
     pub(super) fn surface(&self) -> SurfaceId {
         match self {
             Decider::Surface { connection, .. } => SurfaceId(connection.0),
-            Decider::Preapproved => PREAPPROVED,
+            Decider::Preapproved(by) => by.surface(),
         }
-    }
-
-    pub(super) fn is_preapproved(surface: SurfaceId) -> bool {
-        surface == PREAPPROVED
     }
 }
 

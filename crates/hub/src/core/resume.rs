@@ -26,10 +26,10 @@ impl Core {
             ReadPurpose::Decision { decider, review, seen, decision } => {
                 decide::base_read(self, decider, review, seen, decision, base);
             }
-            ReadPurpose::Write { review, save, failed } => {
+            ReadPurpose::Write { review, save, failed, .. } => {
                 write::doubtful_write_read(self, review, save, failed, base);
             }
-            ReadPurpose::WriteHere(review) => patches::base_read(self, review, base),
+            ReadPurpose::WriteHere { review, .. } => patches::base_read(self, review, base),
             ReadPurpose::LateWrite { review, save } => write::late_write_read(self, review, save, base),
             ReadPurpose::AgentWrite(review) => self.agent_write_read(review, None),
             ReadPurpose::Undo(read) => undo::undo_read(self, read, base),

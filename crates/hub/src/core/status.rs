@@ -111,7 +111,10 @@ fn hub_status(core: &Core, windows: Vec<WindowStatus>) -> HubStatusResult {
 
 /// What is connected right now: those still in `probe` did not answer.
 fn window_status(core: &Core, id: WindowId, window: &Window, probe: &Probe) -> WindowStatus {
-    let answered = |agent| probe.agents.as_ref().is_some_and(|silent| !silent.contains(agent));
+    let answered = |agent| {
+        let is_silent = probe.agents.as_ref().is_none_or(|silent| silent.contains(agent));
+        !is_silent && !core.chats.is_not_started(*agent)
+    };
     let there = core.agents.of_window(id).filter(|(agent_id, _)| answered(agent_id));
     let (returned, connected): (Vec<_>, Vec<_>) = there.partition(|(_, agent)| agent.came_back);
     let status_of = |(agent_id, agent): (&AgentId, &Agent)| AgentStatus {

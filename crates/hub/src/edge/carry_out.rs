@@ -9,9 +9,9 @@ use linkspan_review::AgentId;
 
 use super::http::listen::WindowAddress;
 use super::ws::agent::ToAgent;
-use super::{Hub, LoopMessage, children, discovery, disk, http};
+use super::{Hub, LoopMessage, children, discovery, disk, engine, http};
 use crate::config::WorkspaceConfig;
-use crate::core::contract::ReviewRecord;
+use crate::core::contract::{ChatPeer, ReviewRecord};
 use crate::core::{Action, ConnectionId, Event, Listen, PreparedWindow, Ticket};
 
 /// Bytes that may wait for a watcher: thousands of events. One that has not read them is disconnected, and
@@ -106,8 +106,8 @@ impl Hub {
                 Action::WriteFile { review, replacement } => {
                     self.blocking(move || Event::FileWritten { review, result: disk::replace(&replacement) });
                 }
-                Action::Record { review, step, by, size } => {
-                    self.journal.record(ReviewRecord { review: *review, step, by, size })
+                Action::Record { review, step, by, size, origin } => {
+                    self.journal.record(ReviewRecord { review: *review, step, by, size, origin })
                 }
                 Action::RecordOnDisk { review } => self.journal.record_on_disk(review),
                 Action::RememberWindow { window } => self.journal.remember_window(window),
@@ -154,11 +154,18 @@ impl Hub {
                         result: children::table::read(&file),
                     });
                 }
-                Action::StartChild { agent, command } => {
-                    self.agents.insert(agent, children::start(&self.edge, agent, command));
+                Action::StartChild { agent, peer } => {
+                    let outbox = match peer {
+                        ChatPeer::Process(command) => children::start(&self.edge, agent, command),
+                        ChatPeer::Engine(engine) => engine::start(&self.edge, agent, engine),
+                    };
+                    self.agents.insert(agent, outbox);
                 }
                 Action::RecordChat { record } => self.journal.record_chat(record),
                 Action::ForgetChat { chat } => self.journal.forget_chat(chat),
+                Action::ReadChat { ticket, chat, places, most_bytes } => {
+                    self.journal.read_chat(ticket, chat, places, most_bytes)
+                }
                 Action::Stop => flow = ControlFlow::Break(()),
             }
         }

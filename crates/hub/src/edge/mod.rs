@@ -27,6 +27,7 @@ mod clients_file;
 mod codex;
 mod discovery;
 pub mod disk;
+mod engine;
 pub(crate) mod http;
 pub(crate) mod hub_socket;
 pub mod jobs;
@@ -217,6 +218,8 @@ async fn run_loop(
             JournalReply::Review { review, step, result } => Event::Recorded { review, step, result },
             JournalReply::Window { window, result } => Event::WindowRemembered { window, result },
             JournalReply::History { ticket, result } => Event::HistoryRead { ticket, result },
+            JournalReply::Chat { ticket, result } => Event::ChatRead { ticket, result },
+            JournalReply::ChatsRemoved(chats) => Event::ChatsRemoved { chats },
             JournalReply::UndoBegun { ticket, result } => Event::UndoBegun { ticket, result },
         };
         // The whole edge: a closure that names one field captures only that field, and the rest would stay here.

@@ -210,6 +210,17 @@ impl Proposal {
 
 impl Review {
     /// The user's own text for this review, in the conventions of its file.
+    /// What the proposed side is if the user leaves this text in the editor.
+    pub fn side_of(&self, text: &str) -> String {
+        match self.writer {
+            Writer::Nobody => text.to_owned(),
+            // An editor with one line ending for a whole document sends LF.
+            Writer::Agent | Writer::AgentAsProposed | Writer::Hub | Writer::AgentFirst => {
+                self.to_file_conventions(&adopt_endings(self.side(), text).0)
+            }
+        }
+    }
+
     pub(super) fn to_file_conventions(&self, text: &str) -> String {
         match self.writer {
             Writer::Nobody => text.to_owned(),

@@ -8,7 +8,7 @@ use super::agent_first::{KeepDecision, KeepVerdict};
 use crate::{
     AcceptedPart, Comment, Decision, Digest, Effect, HunkId, LineNumber, Outcome, Phase, Reply,
     ResolvedDecision, Review, ReviewEnd, ReviewId, Revision, SharedText, State, Step, SurfaceId, Text,
-    Verdict, Writer, adopt_endings, compose,
+    Verdict, Writer, compose,
 };
 
 impl State {
@@ -23,13 +23,7 @@ impl State {
             Ok(review) => review,
             Err(reply) => return vec![Effect::Reply { surface, review: id, reply }],
         };
-        let text = match review.writer {
-            Writer::Nobody => text.to_owned(),
-            // An editor with one line ending for a whole document sends LF.
-            Writer::Agent | Writer::AgentAsProposed | Writer::Hub | Writer::AgentFirst => {
-                review.to_file_conventions(&adopt_endings(review.side(), text).0)
-            }
-        };
+        let text = review.side_of(text);
         // An editor that echoes the shown text must not cause another round.
         if text == review.side() {
             return Vec::new();

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::{ends, put, shortened};
 use crate::document::Document;
 use crate::palette::Palette;
-use crate::regions::{Regions, note_rows};
+use crate::regions::{NoteRow, Regions, note_rows};
 use crate::screen::{Confirm, Overlay, Screen, Tone};
 use crate::visible;
 use linkspan_editor_api::labels::count;
@@ -58,12 +58,11 @@ pub(super) fn note(screen: &Screen, palette: &Palette, frame: &mut Frame<'_>, re
     let at = regions.note;
     let rest = Rect { height: at.height + regions.diff.height, ..at };
     for (row, y) in note_rows(screen, rest).into_iter().zip(at.y..at.bottom()) {
-        put(
-            frame,
-            Rect { y, height: 1, ..at },
-            Line::styled(format!(" {row}"), palette.warning),
-            palette.plain,
-        );
+        let (text, style) = match row {
+            NoteRow::Why(text) => (text, palette.quiet),
+            NoteRow::Missing(text) => (text, palette.warning),
+        };
+        put(frame, Rect { y, height: 1, ..at }, Line::styled(format!(" {text}"), style), palette.plain);
     }
 }
 

@@ -298,6 +298,24 @@ fn what_the_agent_will_not_receive_is_said_before_the_user_types() {
 }
 
 #[test]
+fn a_change_of_a_chat_says_why_it_was_proposed() {
+    let origin = linkspan_editor_api::ReviewOrigin {
+        chat: "t3".into(),
+        turn: 2,
+        item: 7,
+        prompt: Some("make it\n\u{1b}[2Jloud".into()),
+        words: None,
+    };
+    let review = ReviewShow { origin: Some(origin), ..unheard() };
+    for (width, height) in [(80, 24), (200, 50)] {
+        let screen = screen(width, height, std::slice::from_ref(&review));
+        let text = text(&screen);
+        assert!(text.contains("from turn t3/2 of a chat: “make it \\u{1b}[2Jloud”"), "{text}");
+        assert!(text.contains("Claude Code receives only yes or no"), "{text}");
+    }
+}
+
+#[test]
 fn a_choice_of_hunks_that_the_agent_will_not_receive_is_said_while_it_is_made() {
     let note = "Claude Code will not receive your choice of hunks.";
     let mut screen = screen(100, 30, &[unheard()]);

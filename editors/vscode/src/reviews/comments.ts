@@ -1,8 +1,10 @@
 // Comments on lines of the proposed side. The agent receives them with the decision.
 
 import * as vscode from "vscode";
-import { reviewUri, parseReviewUri } from "./files";
+import { reviewAt } from "./files";
 import type { Review, Store } from "./store";
+
+const SENT = "Sent to the agent with your decision";
 
 export function comments(context: vscode.ExtensionContext, store: Store): void {
   const controller = vscode.comments.createCommentController("linkspan", "Linkspan");
@@ -10,14 +12,14 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
   const threadsOf = (review: Review | undefined): vscode.CommentThread[] =>
     review === undefined ? [] : [...(threads.get(review) ?? [])];
   const reviewOf = (uri: vscode.Uri): Review | undefined => {
-    const target = parseReviewUri(uri);
-    return target?.side === "proposed" ? store.get(target.id) : undefined;
+    const shown = reviewAt(store, uri);
+    return shown?.side === "proposed" ? shown.review : undefined;
   };
   // The box has one text for all documents: that of the active one, in which the user is about to comment.
   const prompt = (): void => {
     const active = vscode.window.activeTextEditor;
-    const note = active && reviewOf(active.document.uri)?.note("comments");
-    controller.options = { prompt: "Comment", placeHolder: note ?? "Sent to the agent with your decision" };
+    const review = active && reviewOf(active.document.uri);
+    controller.options = { prompt: "Comment", placeHolder: review === undefined ? SENT : destination(review) };
   };
   prompt();
   controller.commentingRangeProvider = {
@@ -26,13 +28,14 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
   };
 
   function add(review: Review, thread: vscode.CommentThread, text: string): void {
-    thread.comments = [...thread.comments, { body: text, mode: vscode.CommentMode.Preview, author: { name: "You" } }];
-    thread.label = review.note("comments") ?? `For ${review.agent}, with your decision`;
+    const contextValue = isReceived(review) ? "sent" : "kept";
+    const comment = { body: text, mode: vscode.CommentMode.Preview, author: { name: "You" }, contextValue };
+    thread.comments = [...thread.comments, comment];
+    thread.label = destination(review);
     threads.set(review, new Set(threadsOf(review)).add(thread));
   }
 
   function save(review: Review): void {
-    const textOf = ({ body }: vscode.Comment): string => (typeof body === "string" ? body : body.value);
     review.comments = threadsOf(review).flatMap((thread) =>
       thread.comments.map((comment) => ({ line: lineOf(thread) + 1, text: textOf(comment) })),
     );
@@ -49,6 +52,9 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
         save(review);
       }
     }),
+    vscode.commands.registerCommand("linkspan.copyComment", (comment: vscode.Comment) =>
+      vscode.env.clipboard.writeText(textOf(comment)),
+    ),
     vscode.commands.registerCommand("linkspan.deleteComment", (comment: vscode.Comment) => {
       for (const [review, own] of threads) {
         for (const thread of [...own].filter((each) => each.comments.includes(comment))) {
@@ -79,7 +85,7 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
         for (const { line, text } of review.comments) {
           const existing = threadsOf(review).find((thread) => lineOf(thread) === line - 1);
           const range = new vscode.Range(line - 1, 0, line - 1, 0);
-          add(review, existing ?? controller.createCommentThread(reviewUri(review, "proposed"), range, []), text);
+          add(review, existing ?? controller.createCommentThread(review.uri, range, []), text);
         }
       } else if (kind === "removed") {
         threadsOf(review).forEach((thread) => thread.dispose());
@@ -87,6 +93,21 @@ export function comments(context: vscode.ExtensionContext, store: Store): void {
       }
     }),
   );
+}
+
+/** Where a comment goes, before the user types it. */
+function destination(review: Review): string {
+  return isReceived(review)
+    ? (review.note("comments") ?? `Sent to ${review.agent} with your decision`)
+    : `Kept in history; ${review.agent} cannot receive it`;
+}
+
+function isReceived({ shown }: Review): boolean {
+  return shown.receives?.comments !== false;
+}
+
+function textOf({ body }: vscode.Comment): string {
+  return typeof body === "string" ? body : body.value;
 }
 
 function lengthOf({ start, end }: vscode.Range): number {

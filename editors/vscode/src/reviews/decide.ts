@@ -3,13 +3,16 @@
 
 import * as vscode from "vscode";
 import type { Verdict } from "../../../protocol";
-import { inBackground, messageOf } from "../promises";
+import { failureOf } from "../failure";
+import { inBackground } from "../promises";
 import type { Hub } from "../hub";
 import { uriOf } from "../uris";
-import { count, plain } from "../plain_text";
+import { count } from "../plain_text";
+import { acceptAll } from "./accept_all";
 import { type Drafts, whyAway } from "./drafts";
-import { documentOf, parseReviewUri } from "./files";
-import { type Refusal, refusalOf } from "./refusals";
+import { documentOf, reviewAt } from "./files";
+import { askReason } from "./reason";
+import { type Refusal, refusalOf, undecided } from "./refusals";
 import { linesOf, type Mark, type Review, type Store } from "./store";
 import type { Tabs } from "./tabs";
 
@@ -22,7 +25,7 @@ export interface CommandTarget {
 type Choice = { kind: "accept" } | { kind: "reject"; reason?: string };
 
 /** The revision that the user saw when deciding; undefined if it had only just appeared. */
-type SeenRevisions = ReadonlyMap<Review, number | undefined>;
+export type SeenRevisions = ReadonlyMap<Review, number | undefined>;
 
 /** How long a message in the status bar stays. */
 export const SHORT_MS = 6_000;
@@ -30,6 +33,7 @@ const ACCEPT: Choice = { kind: "accept" };
 const REJECT: Choice = { kind: "reject" };
 /** Makes the hub write the file instead of its agent. */
 const WRITE_HERE = "Write it here";
+const KEEP_PENDING = "Keep it pending";
 
 export class Decisions {
   constructor(
@@ -40,12 +44,21 @@ export class Decisions {
     private readonly drafts: Drafts,
     private readonly log: vscode.LogOutputChannel,
   ) {
-    const commands: Record<string, (arg: unknown) => Promise<void>> = {
-      accept: (arg) => this.#decide(this.#targets(arg), ACCEPT),
-      reject: (arg) => this.#decide(this.#targets(arg), REJECT),
-      rejectWithReason: (arg) => this.#rejectWithReason(this.#targets(arg)),
-      acceptAll: () => this.#decide(store.pending, ACCEPT),
-      rejectAll: () => this.#decide(store.pending, REJECT),
+    const commands: Record<string, (arg: unknown) => Promise<unknown>> = {
+      accept: async (arg) => this.#decide(this.#targets(arg), ACCEPT),
+      reject: async (arg) => this.#decide(this.#targets(arg), REJECT),
+      rejectWithReason: async (arg) => {
+        const reviews = this.#targets(arg);
+        const seen = seenOf(reviews);
+        const reason = await askReason(reviews);
+        if (reason !== undefined) {
+          await this.#decide(reviews, reason === "" ? REJECT : { kind: "reject", reason }, seen);
+        }
+      },
+      acceptAll: () => acceptAll(store, hub, (all, seen) => this.#decide(all, ACCEPT, seen)),
+      rejectAll: async () => this.#decide(store.pending, REJECT),
+      nextReview: (arg) => tabs.openNext(typeof arg === "object" && arg !== null && "stay" in arg),
+      openChanges: (arg) => this.#openChanges(arg),
       acceptHunk: (arg) => this.#mark(arg, "accepted"),
       rejectHunk: (arg) => this.#mark(arg, "rejected"),
       unmarkHunk: (arg) => this.#mark(arg, undefined),
@@ -65,7 +78,7 @@ export class Decisions {
   #targets(arg: unknown): Review[] {
     const { pending } = this.store;
     const onlyChoice = this.tabs.active ?? (pending.length === 1 ? pending[0] : undefined);
-    const ids = parseTarget(arg)?.reviews ?? (onlyChoice ? [onlyChoice.id] : []);
+    const ids = this.#parse(arg)?.reviews ?? (onlyChoice ? [onlyChoice.id] : []);
     const reviews = ids.flatMap((id) => this.store.get(id) ?? []);
     if (reviews.length === 0) {
       const none = ids.length > 0 ? "That change is no longer pending." : "No changes to review.";
@@ -80,12 +93,14 @@ export class Decisions {
     choice: Choice,
     seen = seenOf(reviews),
     writeHere = false,
-  ): Promise<void> {
+  ): Promise<Review[]> {
     const away = whyAway(this.hub);
     if (away !== undefined && reviews.length > 0) {
       await vscode.window.showWarningMessage(`Not submitted. ${away}`);
-      return;
+      return [];
     }
+    const done: Review[] = [];
+    const unheard = choice.kind === "accept" ? reviews.filter(({ shown }) => shown.ownerGone && !shown.agentWrites) : [];
     const refusals: Refusal[] = [];
     const writable: Review[] = [];
     for (const review of reviews) {
@@ -93,21 +108,33 @@ export class Decisions {
         ? [{ message: `${review.name}: your decision is already being sent.` }]
         : await this.#decideOne(review, choice, seen, writeHere);
       refusals.push(...refused);
+      done.push(...(refused.length === 0 ? [review] : []));
       writable.push(...refused.flatMap(({ canWriteHere }) => (canWriteHere ? [review] : [])));
     }
     const taken = count(reviews.length - refusals.length, "change");
     const lead = reviews.length > 1 ? [`${choice.kind === "accept" ? "Accepted" : "Rejected"} ${taken}.`] : [];
-    const message = [...lead, ...refusals.map((refusal) => refusal.message)].join(" ");
+    const gone = unheard.filter((review) => done.includes(review));
+    const notes = gone.map(({ name, agent }) => `${name} is written; ${agent} is gone and learns of it when it is back.`);
+    const message = [...lead, ...refusals.map((refusal) => refusal.message), ...notes].join(" ");
     if (writable.length > 0) {
       const button = writable.length === 1 ? WRITE_HERE : `Write ${count(writable.length, "file")} here`;
-      if ((await vscode.window.showWarningMessage(message, button)) === button) {
-        await this.#decide(writable.filter((review) => this.store.get(review.id) === review), choice, seen, true);
+      if ((await vscode.window.showWarningMessage(message, button, KEEP_PENDING)) === button) {
+        done.push(
+          ...(await this.#decide(writable.filter((review) => this.store.get(review.id) === review), choice, seen, true)),
+        );
       }
-    } else if (refusals.some(({ isLoud }) => isLoud)) {
+    } else if (refusals.some(({ isLoud }) => isLoud) || gone.length > 0) {
       await vscode.window.showWarningMessage(message);
     } else if (message !== "") {
       vscode.window.setStatusBarMessage(message, SHORT_MS);
     }
+    return done;
+  }
+
+  async #openChanges(arg: unknown): Promise<void> {
+    const wanted = this.#parse(arg)?.reviews;
+    const reviews = this.store.pending.filter(({ id, shown }) => !shown.omitted && (wanted?.includes(id) ?? true));
+    await this.tabs.showAll(count(reviews.length, "Pending Change"), reviews);
   }
 
   async #decideOne(review: Review, choice: Choice, seen: SeenRevisions, writeHere: boolean): Promise<Refusal[]> {
@@ -120,7 +147,7 @@ export class Decisions {
       }
       return refusal === undefined ? [] : [refusal];
     } catch (error) {
-      return [{ message: `Decision on ${review.name} not submitted: ${plain(messageOf(error))}.`, isLoud: true }];
+      return [{ message: `Not submitted: ${review.name}. ${failureOf(error)}.`, isLoud: true }];
     } finally {
       review.deciding = false;
       review.discarded = undefined;
@@ -140,7 +167,7 @@ export class Decisions {
     if (seen !== review.shown.revision) {
       return { message: `${name} changed while you were deciding. Review it again.`, isLoud: true };
     }
-    const why = choice.kind === "accept" ? await this.drafts.flush(review) : undefined;
+    const why = choice.kind === "accept" ? (await this.drafts.flush(review)) ?? undecided(review) : undefined;
     const verdict = verdictOf(review, choice);
     if (why !== undefined || verdict === undefined) {
       const marked = `every hunk of ${name} is marked rejected. Reject the change, or undo a mark.`;
@@ -166,19 +193,6 @@ export class Decisions {
     }
   }
 
-  async #rejectWithReason(reviews: Review[]): Promise<void> {
-    const [first] = reviews;
-    const seen = seenOf(reviews);
-    const title = `Reject ${reviews.length === 1 ? first?.name : count(reviews.length, "change")}`;
-    const notes = new Set(reviews.flatMap((review) => review.note("reason") ?? []));
-    const prompt =
-      notes.size > 0 ? [...notes, "It is kept in the history."].join(" ") : `Tell ${first?.agent} why, or what to do instead`;
-    const reason = first && (await vscode.window.showInputBox({ title, prompt }))?.trim();
-    if (reason !== undefined) {
-      await this.#decide(reviews, reason === "" ? REJECT : { kind: "reject", reason }, seen);
-    }
-  }
-
   /** When every hunk is marked, the change is decided. */
   async #mark(arg: unknown, mark: Mark | undefined): Promise<void> {
     const [review] = this.#targets(arg);
@@ -187,7 +201,7 @@ export class Decisions {
     }
     const { isUnseen } = review;
     const why = isUnseen ? undefined : await this.drafts.flush(review);
-    const id = parseTarget(arg)?.hunk ?? this.#hunkAtCursor(review);
+    const id = this.#parse(arg)?.hunk ?? this.#hunkAtCursor(review);
     if (why !== undefined || id === undefined) {
       const message = why ?? "Place the cursor in a hunk first, or choose one in the Reviews view.";
       await vscode.window.showWarningMessage(message);
@@ -205,6 +219,8 @@ export class Decisions {
     const marks = new Set(review.shown.hunks.map((hunk) => review.marks.get(hunk.id)));
     if (!marks.has(undefined)) {
       await this.#decide([review], marks.has("accepted") ? ACCEPT : REJECT);
+    } else if (mark !== undefined) {
+      this.tabs.toUndecided(review);
     }
   }
 
@@ -230,9 +246,21 @@ export class Decisions {
         await this.#decide([review], choice === accept ? ACCEPT : REJECT);
       }
     } else if (review !== undefined) {
-      const { hunk } = parseTarget(arg) ?? {};
+      const { hunk } = this.#parse(arg) ?? {};
       await this.tabs.open(review, review.shown.hunks.find(({ id }) => id === hunk));
     }
+  }
+
+  #parse(arg: unknown): CommandTarget | undefined {
+    if (arg instanceof vscode.Uri) {
+      const shown = reviewAt(this.store, arg);
+      return shown && { reviews: [shown.review.id] };
+    }
+    if (typeof arg !== "object" || arg === null || !("reviews" in arg) || !Array.isArray(arg.reviews)) {
+      return undefined;
+    }
+    const reviews = arg.reviews.filter((id) => typeof id === "string");
+    return "hunk" in arg && typeof arg.hunk === "string" ? { reviews, hunk: arg.hunk } : { reviews };
   }
 
   /** The path of the program, quoted for the shell. */
@@ -252,19 +280,7 @@ export class Decisions {
   }
 }
 
-function parseTarget(arg: unknown): CommandTarget | undefined {
-  if (arg instanceof vscode.Uri) {
-    const place = parseReviewUri(arg);
-    return place && { reviews: [place.id] };
-  }
-  if (typeof arg !== "object" || arg === null || !("reviews" in arg) || !Array.isArray(arg.reviews)) {
-    return undefined;
-  }
-  const reviews = arg.reviews.filter((id) => typeof id === "string");
-  return "hunk" in arg && typeof arg.hunk === "string" ? { reviews, hunk: arg.hunk } : { reviews };
-}
-
-function seenOf(reviews: readonly Review[]): SeenRevisions {
+export function seenOf(reviews: readonly Review[]): SeenRevisions {
   return new Map(reviews.map((review) => [review, review.isUnseen ? undefined : review.shown.revision]));
 }
 

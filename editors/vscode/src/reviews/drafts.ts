@@ -2,10 +2,10 @@
 // sent to the hub. Edits based on an older revision never replace a newer one unless the user saves them there.
 
 import * as vscode from "vscode";
-import { messageOf } from "../promises";
+import { failureOf } from "../failure";
 import type { Hub } from "../hub";
 import { plain } from "../plain_text";
-import { documentOf, parseReviewUri } from "./files";
+import { documentOf, reviewAt } from "./files";
 import { type Review, type Store, withLf } from "./store";
 
 export class Drafts {
@@ -17,8 +17,8 @@ export class Drafts {
     private readonly store: Store,
   ) {
     const update = (document: vscode.TextDocument): void => {
-      const target = parseReviewUri(document.uri);
-      const review = target?.side === "proposed" ? store.get(target.id) : undefined;
+      const shown = reviewAt(store, document.uri);
+      const review = shown?.side === "proposed" ? shown.review : undefined;
       const basis = document.isDirty ? (review?.basis ?? review?.shown.revision) : undefined;
       if (review !== undefined && review.basis !== basis) {
         review.basis = basis;
@@ -78,7 +78,7 @@ export class Drafts {
       }
       return isCurrent() ? undefined : `${review.name} changed while you were editing it. Review it again.`;
     } catch (error) {
-      return `Your edits of ${review.name} were not saved: ${plain(messageOf(error))}.`;
+      return `Your edits of ${review.name} were not saved: ${failureOf(error)}.`;
     }
   }
 }

@@ -1,30 +1,71 @@
 // The two sides of a review as files that VS Code can open: `linkspan:` is writable, `linkspan-base:` is read-only.
-// Saving one edits the proposal and never decides.
+// Saving one edits the proposal and never decides. The query of a URI tells reviews apart; its path is for people.
 
 import * as vscode from "vscode";
+import type { ReviewShow } from "../../../protocol";
 import { isSame, uriOf } from "../uris";
 import type { Review, Side, Store } from "./store";
 
 const SCHEMES: Record<Side, string> = { base: "linkspan-base", proposed: "linkspan" };
-/** Written first, so that no encoding setting misreads the text. */
 const BOM = "\ufeff";
 const KEEP_CLOSED_MS = 60_000;
 
-/** Ends with the file's own path, so that VS Code uses its language and icon. */
-export function reviewUri(review: Review, side: Side): vscode.Uri {
-  return vscode.Uri.from({ scheme: SCHEMES[side], path: `/${review.id}${uriOf(review.shown.path).path}` });
+/** The proposed side. Each review has a document of its own: loading the next change into the document of the one before
+ * takes VS Code longer than a new document. */
+export function proposedUri({ review, path }: ReviewShow): vscode.Uri {
+  // The path is that of the breadcrumbs, the language and the icon.
+  const shown = vscode.workspace.asRelativePath(uriOf(path), true).replace(/^\/*/, "/");
+  return vscode.Uri.from({ scheme: SCHEMES.proposed, path: shown, query: review });
 }
 
-export function parseReviewUri(uri: vscode.Uri): { id: string; side: Side } | undefined {
+export function baseUri({ id, uri }: Review): vscode.Uri {
+  return uri.with({ scheme: SCHEMES.base, query: id });
+}
+
+/** The review that a document shows, and which side. */
+export function reviewAt(store: Store, uri: vscode.Uri): { review: Review; side: Side } | undefined {
   const side = (["base", "proposed"] as const).find((each) => SCHEMES[each] === uri.scheme);
-  const id = /^\/([^/]+)\//.exec(uri.path)?.[1];
-  return side && id ? { id, side } : undefined;
+  const isIt = (review: Review): boolean => (side === "base" ? review.id === uri.query : isSame(review.uri, uri));
+  const review = side && store.pending.find(isIt);
+  return review && { review, side };
+}
+
+/** The tabs with the proposed side of some review, pending or not. */
+export function proposedTabs(): [vscode.Tab, vscode.Uri][] {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.flatMap((tab) => {
+    const uri = proposedIn(tab.input);
+    return uri === undefined ? [] : [[tab, uri]];
+  });
+}
+
+/** The proposed side in a tab. */
+export function proposedIn(input: unknown): vscode.Uri | undefined {
+  const one = input instanceof vscode.TabInputText ? input.uri : undefined;
+  const uri = input instanceof vscode.TabInputTextDiff ? input.modified : one;
+  return uri?.scheme === SCHEMES.proposed ? uri : undefined;
 }
 
 /** The open document of the proposed side. */
 export function documentOf(review: Review): vscode.TextDocument | undefined {
-  const uri = reviewUri(review, "proposed");
-  return vscode.workspace.textDocuments.find((document) => !document.isClosed && isSame(document.uri, uri));
+  return vscode.workspace.textDocuments.find((document) => !document.isClosed && isSame(document.uri, review.uri));
+}
+
+/** Makes VS Code keep a document for minutes, which it does if an extension has opened it. */
+export async function keep(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
+  try {
+    return await vscode.workspace.openTextDocument(uri);
+  } catch {
+    return undefined;
+  }
+}
+
+/** VS Code decodes faster without a byte order mark, but only if nothing else makes it misread the text. */
+export function needsBom(uri: vscode.Uri, text: string): boolean {
+  const settings = vscode.workspace.getConfiguration("files", uri);
+  const isOther = settings.get("encoding") !== "utf8" || settings.get("autoGuessEncoding") === true;
+  const isPerLanguage = ["encoding", "autoGuessEncoding"].some((name) => settings.inspect(name)?.languageIds?.length);
+  return isOther || isPerLanguage || text.startsWith(BOM) || text.includes("\0");
 }
 
 function refuse(uri: vscode.Uri): never {
@@ -35,7 +76,7 @@ export class Files implements vscode.FileSystemProvider {
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.#changed.event;
   /** Closed reviews. VS Code may still be saving one, and would reopen it if that failed. */
-  readonly #closed = new Map<string, Review>();
+  readonly #closed = new Set<Review>();
 
   constructor(
     context: vscode.ExtensionContext,
@@ -49,7 +90,7 @@ export class Files implements vscode.FileSystemProvider {
       store.onChange(({ kind, review }) => {
         // After a reload, a tab may be restored before its review.
         if (kind === "added" || kind === "base" || kind === "proposed") {
-          const uris = [reviewUri(review, "base"), reviewUri(review, "proposed")];
+          const uris = [baseUri(review), review.uri];
           this.#changed.fire(uris.map((uri) => ({ type: vscode.FileChangeType.Changed, uri })));
         }
       }),
@@ -66,14 +107,16 @@ export class Files implements vscode.FileSystemProvider {
    */
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
     const { review, side } = await this.#find(uri);
-    const mtime = this.#closed.has(review.id) ? 0 : side === "base" ? review.shown.revision : review.generation;
-    const stat = { type: vscode.FileType.File, ctime: 0, mtime, size: mtime };
+    const version = side === "base" ? review.shown.revision : review.generation;
+    const mtime = this.#closed.has(review) ? 0 : version;
+    const stat = { type: vscode.FileType.File, ctime: 0, mtime, size: version };
     // A document cannot hold a lone CR, so a text with one is read-only.
     return review.linesAgree ? stat : { ...stat, permissions: vscode.FilePermission.Readonly };
   }
 
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
-    return Buffer.from(BOM + (await this.#find(uri)).text);
+    const { text } = await this.#find(uri);
+    return Buffer.from(needsBom(uri, text) ? BOM + text : text);
   }
 
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
@@ -87,8 +130,8 @@ export class Files implements vscode.FileSystemProvider {
 
   /** Saves the document of a closed review, so that closing its tab does not prompt. */
   async release(review: Review): Promise<void> {
-    this.#closed.set(review.id, review);
-    setTimeout(() => this.#closed.delete(review.id), KEEP_CLOSED_MS);
+    this.#closed.add(review);
+    setTimeout(() => this.#closed.delete(review), KEEP_CLOSED_MS);
     const document = documentOf(review);
     if (document?.isDirty === true) {
       review.shown = { ...review.shown, proposed: document.getText() };
@@ -105,11 +148,13 @@ export class Files implements vscode.FileSystemProvider {
   rename = refuse;
 
   async #find(uri: vscode.Uri): Promise<{ review: Review; side: Side; text: string }> {
-    const { id, side } = parseReviewUri(uri) ?? { id: "", side: "base" };
-    const review = this.store.get(id) ?? this.#closed.get(id) ?? (await this.store.whenKnown(id));
-    if (review === undefined) {
+    const closed = [...this.#closed].findLast((review) => isSame(review.uri, uri) || isSame(baseUri(review), uri));
+    const old = closed && { review: closed, side: isSame(closed.uri, uri) ? "proposed" as const : "base" as const };
+    const find = () => reviewAt(this.store, uri) ?? old;
+    const found = await this.store.whenKnown(find);
+    if (found === undefined) {
       throw vscode.FileSystemError.FileNotFound(uri);
     }
-    return { review, side, text: review.shown[side] };
+    return { ...found, text: found.review.shown[found.side] };
   }
 }

@@ -4,31 +4,38 @@ import * as vscode from "vscode";
 import type { HideReason } from "../../../protocol";
 import { inBackground } from "../promises";
 import type { Hub } from "../hub";
+import { inWorkspace } from "../failure";
 import { plain } from "../plain_text";
 import { comments } from "./comments";
 import { Decisions, SHORT_MS } from "./decide";
 import { Drafts } from "./drafts";
-import { Files } from "./files";
-import { inline } from "./inline";
+import { Files, proposedUri } from "./files";
 import { lenses } from "./lenses";
+import { marks } from "./marks";
+import { preview } from "./preview";
 import { type Review, Store } from "./store";
 import { Tabs } from "./tabs";
+import type { Questions } from "../user";
 import { tree } from "./tree";
 
 export function reviews(
   context: vscode.ExtensionContext,
   hub: Hub,
   log: vscode.LogOutputChannel,
+  questions: Questions,
 ): { readonly pending: number; readonly onPending: vscode.Event<number> } {
   const pending = new vscode.EventEmitter<number>();
-  const store = new Store(context.workspaceState, () => ["starting", "away"].includes(hub.state.kind));
+  const isConnecting = (): boolean => ["starting", "away"].includes(hub.state.kind);
+  const store = new Store(context.workspaceState, isConnecting, proposedUri);
   const drafts = new Drafts(context, hub, store);
   const files = new Files(context, store, (review, text) => drafts.send(review, text));
   const tabs = new Tabs(context, hub, store, files, log);
   new Decisions(context, hub, store, tabs, drafts, log);
-  for (const part of [comments, lenses, inline, tree]) {
+  for (const part of [comments, marks, preview]) {
     part(context, store);
   }
+  lenses(context, store, hub);
+  tree(context, store, questions);
 
   hub.onRequest("review/show", (shown) => {
     store.show(shown);
@@ -42,7 +49,7 @@ export function reviews(
     const review = store.get(id);
     // A decision made in this window closes the review itself.
     if (review !== undefined && !review.deciding) {
-      const isVisible = tabs.of(id).some((tab) => tab.isActive);
+      const isVisible = tabs.of(review).some((tab) => tab.isActive);
       // The response to a decision made here may have had the same message.
       const isShown = reason.kind === "failed" && review.shownRefusal === reason.error;
       if (reason.kind === "failed" && !isShown) {
@@ -60,7 +67,7 @@ export function reviews(
     const { reviews: all } = await hub.request("reviews/list", { all: false });
     const ids = new Set(all.filter((each) => each.window === window).map((each) => each.review));
     store.reconcile(ids);
-    await tabs.closeAllBut(ids);
+    await tabs.closeStale();
   }
   context.subscriptions.push(
     pending,
@@ -87,6 +94,6 @@ function describe(review: Review, reason: HideReason): string {
     case "superseded":
       return `${review.agent} replaced the change`;
     case "failed":
-      return plain(reason.error);
+      return inWorkspace(plain(reason.error));
   }
 }

@@ -1,7 +1,10 @@
 // Messages for decisions that the hub did not take.
 
 import type { ReviewDecidedResult } from "../../../protocol";
+import { inWorkspace } from "../failure";
 import { count, plain } from "../plain_text";
+import { isInConflict } from "./lenses";
+import type { Review } from "./store";
 
 /** Why a decision was not taken, and whether the review is closed all the same. */
 export interface Refusal {
@@ -28,6 +31,12 @@ export function refusalOf(name: string, result: ReviewDecidedResult): Refusal | 
     case "notPending":
       return { message: `${name} is no longer pending.`, isOver: true };
     case "refused":
-      return { message: `${name}: ${plain(result.message)}`, isLoud: true, canWriteHere: result.canWriteHere === true };
+      return { message: `${name}: ${inWorkspace(plain(result.message))}`, isLoud: true, canWriteHere: result.canWriteHere === true };
   }
+}
+
+/** What the user has to choose is not chosen for them. */
+export function undecided(review: Review): string | undefined {
+  const open = review.shown.hunks.filter((hunk) => isInConflict(hunk, review.shown.conflicts) && !review.marks.has(hunk.id));
+  return open.length === 0 ? undefined : `take the agent's text or keep yours in ${count(open.length, "conflict")} of ${review.name} first.`;
 }

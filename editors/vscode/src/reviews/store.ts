@@ -18,6 +18,7 @@ export interface Change {
 /** Restored after a reload. */
 interface SavedReview {
   path: string;
+  uri: string;
   closed: boolean;
   marks: [string, Mark][];
   comments: ReviewComment[];
@@ -30,6 +31,7 @@ const RESTORE_MS = 10_000;
 const POLL_MS = 100;
 /** A decision this soon after a change was probably meant for what was there before. */
 const MISCLICK_MS = 400;
+const NEW_MS = 1_000;
 
 export class Review {
   /** The last revision of the proposed side that was not the user's own edit. */
@@ -42,14 +44,22 @@ export class Review {
   /** The message of the last refused decision, which the user has seen. */
   shownRefusal: string | undefined;
   movedAt = 0;
+  /** The user has had it on the screen. */
+  isOpened = false;
   closed: boolean;
   comments: ReviewComment[];
   readonly marks: Map<string, Mark>;
   /** It was shown before a reload. */
   readonly isRestored: boolean;
+  readonly #addedAt = Date.now();
   #lineCheck: { shown: ReviewShow; agree: boolean } | undefined;
 
-  constructor(public shown: ReviewShow, saved: SavedReview | undefined) {
+  constructor(
+    public shown: ReviewShow,
+    /** The document of the proposed side. */
+    readonly uri: vscode.Uri,
+    saved: SavedReview | undefined,
+  ) {
     this.isRestored = saved !== undefined;
     this.generation = shown.revision;
     this.basis = saved?.basis;
@@ -74,6 +84,11 @@ export class Review {
   note(about: keyof ReceivesNotes): string | undefined {
     const note = this.shown.receivesNotes?.[about];
     return note && plain(note);
+  }
+
+  /** The hub has read its file a moment ago. */
+  get isNew(): boolean {
+    return !this.isRestored && Date.now() - this.#addedAt < NEW_MS;
   }
 
   get isUnseen(): boolean {
@@ -102,6 +117,8 @@ export class Store {
     private readonly memory: vscode.Memento,
     /** The connection to the hub is being made. */
     private readonly isConnecting: () => boolean,
+    /** Chooses the document of a new review. */
+    private readonly uriFor: (shown: ReviewShow) => vscode.Uri,
   ) {
     this.#saved = new Map(memory.get<[string, SavedReview][]>(STORAGE_KEY, []));
   }
@@ -114,21 +131,23 @@ export class Store {
     return this.#reviews.get(id ?? "");
   }
 
-  /** The review, as soon as the hub has sent it; undefined if there is none. */
-  async whenKnown(id: string): Promise<Review | undefined> {
+  /** What `find` finds, as soon as the hub has sent it; undefined if there is none. */
+  async whenKnown<T>(find: () => T | undefined): Promise<T | undefined> {
     let until = Date.now() + RESTORE_MS;
-    while (!this.#isComplete && !this.#reviews.has(id) && Date.now() < until) {
+    while (!this.#isComplete && find() === undefined && Date.now() < until) {
       await pause(POLL_MS);
       until = this.isConnecting() ? Date.now() + RESTORE_MS : until;
     }
-    return this.#reviews.get(id);
+    return find();
   }
 
   show(shown: ReviewShow): void {
     const review = this.#reviews.get(shown.review);
     if (review === undefined) {
-      const saved = this.#saved.get(shown.review);
-      const added = new Review(shown, saved?.path === shown.path ? saved : undefined);
+      const known = this.#saved.get(shown.review);
+      const saved = known?.path === shown.path ? known : undefined;
+      const uri = saved === undefined ? this.uriFor(shown) : vscode.Uri.parse(saved.uri);
+      const added = new Review(shown, uri, saved);
       this.#reviews.set(shown.review, added);
       this.touched(added, "added");
     } else if (shown.revision >= review.shown.revision) {
@@ -173,7 +192,8 @@ export class Store {
     const { id, closed, comments, marks, basis } = review;
     const hunks = new Set(review.shown.hunks.map((hunk) => hunk.id));
     [...marks.keys()].filter((hunk) => !hunks.has(hunk)).forEach((hunk) => marks.delete(hunk));
-    this.#saved.set(id, { path: review.shown.path, closed, comments, marks: [...marks], basis });
+    const [path, uri] = [review.shown.path, review.uri.toString()];
+    this.#saved.set(id, { path, uri, closed, comments, marks: [...marks], basis });
     if (kind === "removed") {
       this.#saved.delete(id);
     }

@@ -5,17 +5,18 @@ import * as vscode from "vscode";
 import type { ReviewHunk } from "../../../protocol";
 import { inBackground, pause } from "../promises";
 import type { Hub } from "../hub";
-import { documentOf as fileOf, isSame, pathOf, uriOf } from "../uris";
+import { documentOf as fileOf, isOnDisk, isSame, uriOf } from "../uris";
 import { isSent } from "./drafts";
-import { reviewUri, documentOf, type Files, parseReviewUri } from "./files";
+import { baseUri, documentOf, type Files, keep, needsBom, proposedIn, proposedTabs, reviewAt } from "./files";
 import { linesOf, type Review, type Side, type Store, withLf } from "./store";
 
 /** `background` is missing in VS Code's types: the tab opens behind the active one. */
 type ShowOptions = vscode.TextDocumentShowOptions & { background?: boolean };
 
-/** More hunks than this would hide the file's own text. */
+/** With more hunks than this, the diff is easier to read. */
 const MAX_INLINE = 100;
 const MAX_OPENING_MS = 2_000;
+const WIDE_SPLIT = { orientation: 0, groups: [{ size: 0.35 }, { size: 0.65 }] };
 
 export class Tabs {
   /** Tabs open one at a time, because the position of each depends on the previous one. */
@@ -34,9 +35,9 @@ export class Tabs {
     context.subscriptions.push(
       vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
         this.#reportShown();
-        for (const review of closed.map((tab) => store.get(idIn(tab)))) {
+        for (const review of closed.map((tab) => this.#reviewIn(tab))) {
           // A tab that moves to another group is closed in its old group.
-          if (review !== undefined && this.of(review.id).length === 0) {
+          if (review !== undefined && this.of(review).length === 0) {
             review.closed = true;
             store.touched(review);
             hub.notify("review/closed", { review: review.id });
@@ -54,52 +55,117 @@ export class Tabs {
         }
         this.#reportShown();
       }),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (isOnDisk(document.uri)) {
+          inBackground(log, this.#leaveFile(document));
+        }
+      }),
     );
   }
 
   /** The tabs of one review, or of all. */
-  of(id?: string): vscode.Tab[] {
-    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-    return tabs.filter((tab) => idIn(tab) !== undefined && (id === undefined || idIn(tab) === id));
+  of(review?: Review): vscode.Tab[] {
+    const tabs = proposedTabs().filter(([, uri]) => review === undefined || isSame(uri, review.uri));
+    return tabs.map(([tab]) => tab);
+  }
+
+  #reviewIn({ input }: vscode.Tab): Review | undefined {
+    const uri = proposedIn(input);
+    return uri && reviewAt(this.store, uri)?.review;
   }
 
   /** The review in the active tab. */
   get active(): Review | undefined {
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
-    const review = tab && this.store.get(idIn(tab));
-    const path = tab?.input instanceof vscode.TabInputText ? pathOf(tab.input.uri) : undefined;
-    const here = this.store.pending.filter((each) => each.shown.path === path && isInline(each));
-    return review ?? (here.length === 1 ? here[0] : undefined);
+    return tab && this.#reviewIn(tab);
   }
 
   /** The user's position in the review. */
   cursor(review: Review): { editor: vscode.TextEditor; side: Side; line: number } | undefined {
-    const file = isInline(review) && canBeInline(review) ? uriOf(review.shown.path) : undefined;
-    const shows = ({ document: { uri } }: vscode.TextEditor): boolean =>
-      parseReviewUri(uri)?.id === review.id || (file !== undefined && isSame(uri, file));
+    const tab = this.of(review).find(({ isActive }) => isActive);
+    const left = tab?.input instanceof vscode.TabInputTextDiff ? tab.input.original : undefined;
+    const shows = ({ document: { uri }, viewColumn }: vscode.TextEditor): boolean =>
+      reviewAt(this.store, uri)?.review === review ||
+      (left !== undefined && isSame(uri, left) && viewColumn === tab?.group.viewColumn);
     const active = vscode.window.activeTextEditor;
     const editor = active && shows(active) ? active : vscode.window.visibleTextEditors.findLast(shows);
-    const side = editor && (parseReviewUri(editor.document.uri)?.side ?? "base");
+    const side = editor && (reviewAt(this.store, editor.document.uri)?.side ?? "base");
     return side && review.linesAgree ? { editor, side, line: editor.selection.active.line } : undefined;
   }
 
   /** Opens a review on the user's request. */
   async open(review: Review, hunk?: ReviewHunk): Promise<void> {
-    const existing = this.of(review.id)[0] ?? this.of()[0];
-    const line = isInline(review) && canBeInline(review) ? hunk?.beforeStart : hunk?.afterStart;
+    const existing = this.of(review)[0] ?? this.of()[0];
+    const line = hunk?.afterStart;
     const selection = line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
     await this.show(review, { ...selection, viewColumn: existing?.group.viewColumn ?? vscode.ViewColumn.Active });
     review.closed = false;
     this.store.touched(review);
   }
 
-  async show(review: Review, options: ShowOptions, inFile = isInline(review)): Promise<void> {
+  async show(review: Review, options: ShowOptions, inOneEditor = isInline(review)): Promise<void> {
     const shown = { preview: false, ...options };
-    const title = `${review.name} ← ${review.agent}`;
-    const sides = [reviewUri(review, "base"), reviewUri(review, "proposed")];
-    await (inFile && canBeInline(review)
-      ? vscode.commands.executeCommand("vscode.open", uriOf(review.shown.path), shown)
-      : vscode.commands.executeCommand("vscode.diff", ...sides, title, shown));
+    const left = inOneEditor ? undefined : await this.left(review);
+    const opened =
+      left === undefined
+        ? vscode.commands.executeCommand("vscode.open", review.uri, shown)
+        : vscode.commands.executeCommand("vscode.diff", left, review.uri, titleOf(review), shown);
+    // For the next change of the same file, at the same time.
+    const [file] = await Promise.all([left === undefined ? undefined : keep(left), opened]);
+    if (file !== undefined && isOnDisk(file.uri)) {
+      await this.#leaveFile(file);
+    }
+  }
+
+  /** Opens several reviews in one editor. */
+  async showAll(title: string, reviews: readonly Review[]): Promise<void> {
+    const sides = reviews.map(async (review) => [uriOf(review.shown.path), await this.left(review), review.uri]);
+    await vscode.commands.executeCommand("vscode.changes", title, await Promise.all(sides));
+  }
+
+  /** Moves the cursor to the next hunk that is not marked; if none follows, to the first such one. */
+  toUndecided(review: Review): void {
+    const cursor = this.cursor(review);
+    const starts = review.shown.hunks.filter(({ id }) => !review.marks.has(id));
+    const hunk = starts.find((each) => cursor !== undefined && linesOf(each, cursor.side)[0] > cursor.line) ?? starts[0];
+    if (cursor !== undefined && hunk !== undefined) {
+      goTo(cursor.editor, linesOf(hunk, cursor.side)[0]);
+    }
+  }
+
+  /** The file itself as long as it has the text that the change is based on: VS Code often has it loaded already. */
+  async left(review: Review): Promise<vscode.Uri> {
+    const existing = this.of(review).find((tab) => tab.input instanceof vscode.TabInputTextDiff);
+    if (existing?.input instanceof vscode.TabInputTextDiff) {
+      return existing.input.original;
+    }
+    const { newFile, path, base, encoding } = review.shown;
+    if (newFile || !review.linesAgree) {
+      return baseUri(review);
+    }
+    const uri = uriOf(path);
+    // The hub has just read it. VS Code has the same text once it has loaded it, unless it decodes the file differently.
+    if (fileOf(path) === undefined && review.isNew && encoding === "UTF-8" && !needsBom(uri, base)) {
+      return uri;
+    }
+    const file = await keep(uri);
+    return file !== undefined && holdsBase(file, review) ? uri : baseUri(review);
+  }
+
+  /** The file was changed: from now on the left side is the text that the agent saw. */
+  async #leaveFile(document: vscode.TextDocument): Promise<void> {
+    for (const review of this.store.pending.filter(({ shown }) => isSame(uriOf(shown.path), document.uri))) {
+      const onFile = (): vscode.Tab[] =>
+        this.of(review).filter(({ input }) => input instanceof vscode.TabInputTextDiff && isSame(input.original, document.uri));
+      const tab = onFile()[0];
+      // Closing a tab with unsaved text would ask the user about it.
+      if (tab?.isDirty === false && !review.deciding && !holdsBase(document, review)) {
+        const shown = { preview: false, viewColumn: tab.group.viewColumn, preserveFocus: true, background: !tab.isActive };
+        await vscode.commands.executeCommand("vscode.diff", baseUri(review), review.uri, titleOf(review), shown);
+        // VS Code may have replaced the object of the tab meanwhile.
+        await vscode.window.tabGroups.close(onFile(), true);
+      }
+    }
   }
 
   /** Moves to the next hunk, or from the last one to the next review. */
@@ -111,8 +177,7 @@ export class Tabs {
       const starts = review.shown.hunks.map((hunk) => Math.min(linesOf(hunk, cursor.side)[0], last));
       const line = by > 0 ? starts.find((each) => each > cursor.line) : starts.findLast((each) => each < cursor.line);
       if (line !== undefined) {
-        cursor.editor.selection = new vscode.Selection(line, 0, line, 0);
-        cursor.editor.revealRange(cursor.editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+        goTo(cursor.editor, line);
         return;
       }
     }
@@ -126,9 +191,21 @@ export class Tabs {
     }
   }
 
+  /** From anywhere, with the focus. `stay`: in the active tab, if that is a review. */
+  async openNext(stay: boolean): Promise<void> {
+    const all = this.store.pending.filter(({ shown }) => !shown.omitted);
+    const { active } = this;
+    const next = all[active === undefined ? 0 : (all.indexOf(active) + (stay ? 0 : 1)) % all.length];
+    if (next === undefined) {
+      await vscode.commands.executeCommand("notifications.showList");
+    } else {
+      await this.open(next, next.shown.hunks[0]);
+    }
+  }
+
   /** Closes the tabs of reviews that are no longer pending, except those with the user's unsaved text. */
-  async closeAllBut(ids: ReadonlySet<string>): Promise<void> {
-    const stale = this.of().filter((tab) => !ids.has(idIn(tab) ?? "") && !tab.isDirty);
+  async closeStale(): Promise<void> {
+    const stale = this.of().filter((tab) => this.#reviewIn(tab) === undefined && !tab.isDirty);
     await vscode.window.tabGroups.close(stale, true);
   }
 
@@ -136,21 +213,28 @@ export class Tabs {
   async #openNew(review: Review): Promise<void> {
     const where = vscode.workspace.getConfiguration("linkspan").get<string>("review.open");
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-    const isOpen = review.closed || this.of(review.id).length > 0 || (isInline(review) && isInFile(review));
+    const isOpen = review.closed || this.of(review).length > 0;
     if (where === "list" || isOpen || review.shown.omitted || this.store.get(review.id) !== review) {
       return;
     }
     const { Active, Beside } = vscode.ViewColumn;
-    const isReview = (tab: vscode.Tab): boolean =>
-      idIn(tab) !== undefined || this.store.pending.some((other) => other !== review && isFileOf(tab, other));
-    const reviewTabs = tabs.filter(isReview);
+    const reviewTabs = tabs.filter((tab) => this.of().includes(tab));
     const sibling = reviewTabs.find((tab) => tab.isActive) ?? reviewTabs[0];
     // Never cover what the user is looking at.
-    const isCovering = sibling !== undefined && (sibling.group.isActive || (sibling.isActive && !review.shown.focus));
+    const isWanted = where === "active";
+    const isCovering = !isWanted && sibling !== undefined && (sibling.group.isActive || (sibling.isActive && !review.shown.focus));
     const background = where === "background" || isCovering;
-    const hasRoom = background || vscode.window.tabGroups.activeTabGroup.tabs.length === 0;
+    const groups = vscode.window.tabGroups.all.length;
+    const hasRoom = background || isWanted || vscode.window.tabGroups.activeTabGroup.tabs.length === 0;
     const viewColumn = sibling?.group.viewColumn ?? (hasRoom ? Active : Beside);
     await this.show(review, { viewColumn, preserveFocus: true, background });
+    if (this.store.get(review.id) !== review) {
+      // It was closed before its tab was there.
+      await this.#close(review);
+    } else if (groups === 1 && vscode.window.tabGroups.all.length === 2 && !isInline(review)) {
+      // A diff in half of a window rarely has room for both sides.
+      await vscode.commands.executeCommand("vscode.setEditorLayout", WIDE_SPLIT);
+    }
   }
 
   async #close(review: Review): Promise<void> {
@@ -162,14 +246,15 @@ export class Tabs {
       return;
     }
     await this.files.release(review);
-    await vscode.window.tabGroups.close(this.of(review.id), true);
+    await vscode.window.tabGroups.close(this.of(review), true);
   }
 
   #reportShown(): void {
     const visible = vscode.window.tabGroups.all.flatMap(
-      ({ activeTab }) => (activeTab && this.store.get(idIn(activeTab))) ?? [],
+      ({ activeTab }) => (activeTab && this.#reviewIn(activeTab)) ?? [],
     );
     for (const review of visible) {
+      review.isOpened = true;
       // A click or key press may have been meant for the previous tab.
       review.movedAt = this.#visible.includes(review) ? review.movedAt : Date.now();
       if (this.#reported.get(review.id) !== review.shown.revision) {
@@ -181,31 +266,21 @@ export class Tabs {
   }
 }
 
-/** Whether the tab shows a file that contains an inline review. */
-function isFileOf({ input }: vscode.Tab, review: Review): boolean {
-  const isFile = input instanceof vscode.TabInputText && isSame(input.uri, uriOf(review.shown.path));
-  return isFile && isInline(review) && canBeInline(review);
-}
-
 /** By the user's setting, or at the agent's request. */
-export function isInline({ shown }: Review): boolean {
-  return shown.inline || vscode.workspace.getConfiguration("linkspan").get("review.style") === "inline";
+export function isInline({ shown, linesAgree }: Review): boolean {
+  const isWanted = shown.inline || vscode.workspace.getConfiguration("linkspan").get("review.style") === "inline";
+  return isWanted && !shown.omitted && linesAgree && shown.hunks.length <= MAX_INLINE;
 }
 
-/** Only if the file still has the text that the agent saw. */
-export function canBeInline({ shown, linesAgree }: Review): boolean {
-  const text = fileOf(shown.path)?.getText() ?? shown.base;
-  const isFit = !shown.newFile && !shown.omitted && linesAgree && shown.hunks.length <= MAX_INLINE;
-  return isFit && withLf(text) === withLf(shown.base);
+function goTo(editor: vscode.TextEditor, line: number): void {
+  editor.selection = new vscode.Selection(line, 0, line, 0);
+  editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
-/** Whether the review is visible in its file, or was before a reload. */
-function isInFile(review: Review): boolean {
-  const file = uriOf(review.shown.path);
-  const isVisible = vscode.window.visibleTextEditors.some(({ document }) => isSame(document.uri, file));
-  return canBeInline(review) && (isVisible || review.isRestored);
+function titleOf({ name, agent }: Review): string {
+  return `${name} ← ${agent}`;
 }
 
-function idIn({ input }: vscode.Tab): string | undefined {
-  return input instanceof vscode.TabInputTextDiff ? parseReviewUri(input.modified)?.id : undefined;
+function holdsBase(file: vscode.TextDocument, { shown }: Review): boolean {
+  return withLf(file.getText()) === withLf(shown.base);
 }

@@ -1,11 +1,14 @@
 // The Reviews view: agents, change sets, files and hunks.
 
 import * as vscode from "vscode";
-import type { ReviewHunk } from "../../../protocol";
+import type { ReviewHunk, UserAsk } from "../../../protocol";
 import { uriOf } from "../uris";
 import { count, plain } from "../plain_text";
+import type { Questions } from "../user";
 import type { CommandTarget } from "./decide";
+import { proposedTabs } from "./files";
 import { linesOf, type Review, type Store } from "./store";
+import { whyProposed } from "./why";
 
 const MAX_LABEL = 80;
 const ICONS = { agent: "hubot", set: "files" };
@@ -17,22 +20,46 @@ interface Node extends CommandTarget {
   children(): Node[];
 }
 
-export function tree(context: vscode.ExtensionContext, store: Store): void {
+export function tree(context: vscode.ExtensionContext, store: Store, questions: Questions): void {
   const changed = new vscode.EventEmitter<undefined>();
   const view = vscode.window.createTreeView<Node>("linkspan.reviews", {
     showCollapseAll: true,
     treeDataProvider: {
       onDidChangeTreeData: changed.event,
       getTreeItem: ({ item }) => item,
-      getChildren: (node) => node?.children() ?? agents(store.pending),
+      getChildren: (node) => node?.children() ?? [...questions.open.map(question), ...agents(inTabOrder(store.pending))],
     },
   });
-  const refresh = store.onChange(() => {
-    const value = store.pending.length;
-    view.badge = value === 0 ? undefined : { value, tooltip: `${count(value, "change")} to review` };
+  const refresh = (): void => {
+    const [pending, asked] = [store.pending.length, questions.open.length];
+    const tooltip = [pending > 0 && `${count(pending, "change")} to review`, asked > 0 && count(asked, "question")];
+    view.badge = pending + asked === 0 ? undefined : { value: pending + asked, tooltip: tooltip.filter(Boolean).join(", ") };
     changed.fire(undefined);
-  });
-  context.subscriptions.push(changed, view, refresh);
+  };
+  const moved = vscode.window.tabGroups.onDidChangeTabs(() => changed.fire(undefined));
+  context.subscriptions.push(changed, view, moved, store.onChange(refresh), questions.onChange(refresh));
+}
+
+/** What has no tab is last, oldest first. */
+function inTabOrder(reviews: Review[]): Review[] {
+  const tabs = proposedTabs().map(([, uri]) => uri.toString());
+  const place = (review: Review): number => {
+    const at = tabs.indexOf(review.uri.toString());
+    return at < 0 ? tabs.length : at;
+  };
+  return reviews.toSorted((a, b) => place(a) - place(b));
+}
+
+/** A prompt, whose notification may be hidden. */
+function question({ ask, question: title, detail }: UserAsk): Node {
+  const item = new vscode.TreeItem(plain(title));
+  item.id = `question:${ask}`;
+  item.iconPath = new vscode.ThemeIcon("question");
+  item.description = plain(detail ?? "");
+  item.contextValue = "question";
+  item.tooltip = new vscode.MarkdownString().appendText(title).appendCodeblock(detail ?? "", "sh");
+  item.command = { command: "notifications.showList", title: "Answer" };
+  return { item, reviews: [], children: () => [] };
 }
 
 function agents(reviews: Review[]): Node[] {
@@ -43,7 +70,7 @@ function agents(reviews: Review[]): Node[] {
 function sets(agent: string, reviews: Review[]): Node[] {
   return grouped(reviews, ({ shown }) => shown.set).flatMap(([set, own]) => {
     const files = (): Node[] => own.map(file);
-    return set === undefined ? files() : [group("set", `${agent}:${set}`, "Change set", own, files)];
+    return set === undefined ? files() : [group("set", `${agent}:${set}`, plain(own[0]?.shown.setLabel ?? "Change set"), own, files)];
   });
 }
 
@@ -56,7 +83,7 @@ function group(kind: keyof typeof ICONS, id: string, label: string, reviews: Rev
   const item = new vscode.TreeItem(label, Expanded);
   item.id = `${kind}:${id}`;
   item.iconPath = new vscode.ThemeIcon(ICONS[kind]);
-  item.description = count(reviews.length, "file");
+  item.description = `${count(reviews.length, "file")} ${lineCount(reviews)}`;
   item.contextValue = kind;
   item.accessibilityInformation = { label: `${label}, ${item.description} to review` };
   return { item, reviews: reviews.map((review) => review.id), children };
@@ -78,16 +105,23 @@ function file(review: Review): Node {
   item.id = review.id;
   item.resourceUri = uriOf(shown.path);
   item.iconPath = vscode.ThemeIcon.File;
-  item.description = [...notes, folder].filter(Boolean).join(" · ");
+  item.description = [lineCount([review]), ...notes, folder].filter(Boolean).join(" · ");
   const gone = shown.ownerGone && `${review.agent} is no longer waiting for the decision.`;
   const writes = shown.ownerGone && shown.agentWrites && "Linkspan can write the file if you accept.";
   const note = review.note("all");
-  const facts = [shown.path, plain(shown.label), shown.encoding, shown.lineEndings, note, gone, writes];
+  const why = shown.origin === undefined ? "" : whyProposed(shown.origin);
+  const facts = [shown.path, why, plain(shown.label), shown.encoding, shown.lineEndings, note, gone, writes];
   item.tooltip = facts.filter(Boolean).join("\n");
   item.contextValue = "file";
   item.command = { command: "linkspan.openReview", title: "Open Review", arguments: [node] };
   item.accessibilityInformation = { label: [name, `change by ${review.agent}`, hunkCount, ...notes].join(", ") };
   return node;
+}
+
+function lineCount(reviews: Review[]): string {
+  const all = reviews.flatMap(({ shown }) => shown.hunks);
+  const sum = (of: (hunk: ReviewHunk) => number): number => all.reduce((total, hunk) => total + of(hunk), 0);
+  return all.length === 0 ? "" : `+${sum((hunk) => hunk.afterCount)} −${sum((hunk) => hunk.beforeCount)}`;
 }
 
 function hunks(review: Review): Node[] {

@@ -11,8 +11,9 @@ import { ConversationHead } from "./conversation_head";
 import { FindBar } from "./find_bar";
 import type { ChatHost } from "./host";
 import { KeptDrafts } from "./kept_drafts";
-import { applied, EMPTY, listed, opened, pathsOf, type ChatModel, type Conversation } from "./model";
+import { applied, EMPTY, listed, older, opened, pathsOf, type ChatModel, type Conversation } from "./model";
 import { exportName, find, toMarkdown } from "./plain_text";
+import { candidates, type Candidate, type Found } from "./mention";
 import { StartForm } from "./start_form";
 import { Transcript } from "./transcript";
 
@@ -23,6 +24,13 @@ export interface Composed {
   /** Send it at once, if a conversation is open that can take it. */
   send: boolean;
 }
+
+/** How many items are requested when a conversation is opened, as the user scrolls up, and to search in all of it. */
+const FIRST_PAGE = 200;
+const SCROLL_PAGE = 200;
+const WHOLE_PAGE = 1000;
+/** How long the item that was asked for is marked. */
+const SHOWN_MS = 2_500;
 
 export class ChatPanel {
   readonly root: HTMLElement;
@@ -43,20 +51,32 @@ export class ChatPanel {
   readonly #followed = new Set<string>();
   #starting = false;
   #wasWorking = false;
+  #opening: Promise<void> = Promise.resolve();
+  /** The conversations are known. */
+  readonly #listed: Promise<void>;
+  #resolveListed: () => void = () => undefined;
+  #loadingOlder: Promise<void> | null = null;
 
   constructor(parent: HTMLElement, host: ChatHost) {
     this.#host = host;
+    this.#listed = new Promise((resolve) => {
+      this.#resolveListed = resolve;
+    });
     this.#list = new ChatList({ open: (chat) => this.open(chat), startNew: () => this.open(null) });
     this.#head = new ConversationHead({
       showList: () => this.#toggleList(),
       setMode: (mode) => this.#ask("chat/setMode", (chat) => ({ chat, mode })),
       find: () => this.find(),
-      save: () => this.#save(),
+      save: () => void this.#save(),
       end: () => this.#ask("chat/close", (chat) => ({ chat, forget: false })),
       forget: () => this.#ask("chat/close", (chat) => ({ chat, forget: true })),
     });
     this.#find = new FindBar({
-      find: (words) => find(this.#conversation?.items ?? [], words),
+      load: () => this.#loadAll(),
+      find: (words) => {
+        const { first = 0, items = [] } = this.#conversation ?? {};
+        return find(items, words).map((place) => first + place);
+      },
       reveal: (index) => {
         const view = this.#transcript?.reveal(index);
         view?.unfold();
@@ -69,8 +89,13 @@ export class ChatPanel {
     const composing = {
       send: (draft: Draft) => void this.#send(draft),
       stop: () => this.stop(),
-      files: (words: string) => this.#files(words),
+      candidates: (words: string, early?: (found: readonly Candidate[]) => void) => this.#candidates(words, early),
+      whyNoPicture: () => {
+        const summary = this.#conversation?.summary;
+        return summary?.pictures === false ? `${visible(summary.agentName)} takes no pictures.` : "";
+      },
       announce: host.announce,
+      error: host.error,
     };
     this.#composer = new Composer(composing, this.#head.mode);
     const conversation = element(
@@ -103,6 +128,7 @@ export class ChatPanel {
       const [{ agents }, { chats }] = await Promise.all([this.#host.request("chat/agents", {}), this.#host.request("chat/list", {})]);
       this.#agents = agents;
       this.#model = listed(this.#model, chats);
+      this.#resolveListed();
       if (this.#current !== null && !chats.some(({ chat }) => chat === this.#current)) {
         this.#show(null);
       }
@@ -182,7 +208,7 @@ export class ChatPanel {
   compose({ text, attachments, send }: Composed): void {
     const { draft } = this.#composer;
     const isEmpty = draft.text.trim() === "";
-    this.#composer.draft = { text: isEmpty ? text : draft.text, attachments: draft.attachments };
+    this.#composer.draft = { ...draft, text: isEmpty ? text : draft.text };
     attachments.forEach((attachment) => this.#composer.attach(attachment));
     if (send && isEmpty && this.#conversation !== undefined && this.#host.isConnected()) {
       const full = this.#composer.draft;
@@ -211,7 +237,7 @@ export class ChatPanel {
       this.#mount();
     }
     this.#composer.draft = this.#drafts.of(chat);
-    this.#host.conversationShown();
+    this.#host.conversationShown(null);
     this.#paint();
   }
 
@@ -224,14 +250,16 @@ export class ChatPanel {
     this.#transcript = new Transcript(conversation, {
       host: this.#host,
       agentName: conversation.summary.agentName,
-      again: ({ text, attachments }) => {
-        this.#composer.draft = { text, attachments: attachments ?? [] };
+      chat: conversation.summary.chat,
+      older: () => void this.#older(SCROLL_PAGE),
+      again: ({ text, attachments, pictures }) => {
+        this.#composer.draft = { text, attachments: attachments ?? [], pictures: pictures ?? [] };
         this.#composer.focus();
       },
     });
     this.#body.replaceChildren(this.#transcript.root);
     this.#transcript.showEnd();
-    this.#host.conversationShown();
+    this.#host.conversationShown(this.#transcript.scroller);
   }
 
   #keepDraft(): void {
@@ -245,7 +273,8 @@ export class ChatPanel {
       return;
     }
     this.#followed.add(chat);
-    await this.#reopen();
+    this.#opening = this.#reopen();
+    await this.#opening;
   }
 
   async #reopen(): Promise<void> {
@@ -254,7 +283,10 @@ export class ChatPanel {
       return;
     }
     try {
-      const result = await this.#host.request("chat/open", { chat });
+      // What was loaded before is requested again, so that nothing on the screen goes.
+      const known = this.#conversation?.items.length ?? 0;
+      const limit = Math.min(WHOLE_PAGE, Math.max(FIRST_PAGE, known));
+      const result = await this.#host.request("chat/open", { chat, limit });
       this.#model = opened(this.#model, result);
     } catch (error) {
       this.#followed.delete(chat);
@@ -274,8 +306,59 @@ export class ChatPanel {
     this.#paint();
   }
 
+  /** Requests some items before the first one that is known. Returns whether there are more. */
+  async #older(limit: number): Promise<boolean> {
+    const before = this.#conversation?.first ?? 0;
+    const chat = this.#current;
+    if (chat === null || before === 0) {
+      return false;
+    }
+    this.#loadingOlder ??= this.#host
+      .request("chat/items", { chat, before, limit })
+      .then((result) => {
+        this.#model = older(this.#model, chat, result);
+        if (this.#current === chat && this.#conversation !== undefined) {
+          this.#transcript?.grewUpwards(this.#conversation);
+        }
+      })
+      .finally(() => {
+        this.#loadingOlder = null;
+      });
+    try {
+      await this.#loadingOlder;
+    } catch (error) {
+      this.#host.error(`Older messages could not be loaded: ${reason(error)}`);
+      return false;
+    }
+    return (this.#conversation?.first ?? 0) > 0 && this.#current === chat;
+  }
+
+  /** Requests everything of the open conversation, or everything from this item on. */
+  async #loadAll(from = 0): Promise<void> {
+    while ((this.#conversation?.first ?? 0) > from && (await this.#older(WHOLE_PAGE))) {
+      // One page after the other.
+    }
+  }
+
+  /** Opens a conversation at one of its items, such as a tool call. */
+  async openAt(chat: string, item: number): Promise<void> {
+    await this.#listed;
+    if (!this.#model.chats.some((summary) => summary.chat === chat)) {
+      this.#host.error("This conversation was deleted.");
+      return;
+    }
+    this.open(chat);
+    await this.#opening;
+    await this.#loadAll(item);
+    const root = this.#current === chat ? this.#transcript?.reveal(item)?.root : undefined;
+    root?.focus({ preventScroll: true });
+    root?.classList.add("found");
+    setTimeout(() => root?.classList.remove("found"), SHOWN_MS);
+  }
+
   async #send(draft: Draft): Promise<void> {
     const attachments = [...draft.attachments];
+    const pictures = [...draft.pictures];
     let chat = this.#current;
     try {
       if (chat === null) {
@@ -290,7 +373,8 @@ export class ChatPanel {
         this.open(chat);
       }
       this.#drafts.set(chat, NO_DRAFT);
-      await this.#host.request("chat/prompt", { chat, text: draft.text, attachments });
+      this.#transcript?.showEnd();
+      await this.#host.request("chat/prompt", { chat, text: draft.text, attachments, pictures });
     } catch (error) {
       this.#starting = false;
       this.#host.error(`Your message was not sent: ${reason(error)}`);
@@ -303,12 +387,19 @@ export class ChatPanel {
     this.#paint();
   }
 
-  async #files(words: string): Promise<readonly string[]> {
+  /** Language servers may be slow: `early` gets what is known without them. */
+  async #candidates(words: string, early?: (found: readonly Candidate[]) => void): Promise<readonly Candidate[]> {
     const known = pathsOf(this.#conversation?.items ?? []);
     const folder = this.#conversation?.summary.folder ?? this.#start.choice?.folder;
-    const { files } = this.#host;
-    const found = files === undefined || folder === undefined ? [] : await files(folder, words).catch(() => []);
-    return [...known, ...found];
+    const none: Found = { paths: [] };
+    const asksEditor = folder !== undefined && words.length >= 2;
+    const asked = asksEditor ? this.#host.symbols(words, folder).catch(() => []) : [];
+    const files = folder === undefined ? none : await this.#host.request("chat/files", { folder, words }).catch(() => none);
+    const found: Found = { paths: [...known, ...files.paths], selection: files.selection };
+    if (asksEditor) {
+      early?.(candidates(found, words));
+    }
+    return candidates({ ...found, symbols: await asked }, words);
   }
 
   /** A request about the open conversation; its result arrives as an update. */
@@ -323,7 +414,8 @@ export class ChatPanel {
     }
   }
 
-  #save(): void {
+  async #save(): Promise<void> {
+    await this.#loadAll();
     const conversation = this.#conversation;
     if (conversation !== undefined) {
       const { summary, items } = conversation;

@@ -14,6 +14,8 @@ import type { ReviewCards } from "./review_cards";
 
 /** The user may be asked before the agent starts. */
 const START_PATIENCE_MS = 30 * 60_000;
+/** One file after another. */
+const UNDO_PATIENCE_MS = 5 * 60_000;
 
 export interface ChatTabMeans {
   readonly connection: HubAccess;
@@ -51,6 +53,13 @@ export class ChatTab {
       this.#loading ??= this.#load();
       void this.#loading.then(() => this.#panel?.focus());
     }
+  }
+
+  /** Opens a conversation at one of its items. The view is shown already. */
+  async openAt(chat: string, item: number): Promise<void> {
+    this.#loading ??= this.#load();
+    await this.#loading;
+    await this.#panel?.openAt(chat, item);
   }
 
   /** The hub is connected, possibly again. */
@@ -96,7 +105,12 @@ export class ChatTab {
       review: (id, paths) => cards.of(id, paths),
       question: (id) => prompts().inChat(id),
       colours: colourCode,
-      conversationShown: () => prompts().conversationShown(),
+      symbols: async (words, folder) => (await connection.request("chat/symbols", { folder, words })).symbols,
+      undoTurn: (turn) => connection.request("history/undoTurn", { turn }, UNDO_PATIENCE_MS),
+      conversationShown: (messages) => {
+        cards.shownIn(messages);
+        prompts().conversationShown();
+      },
       save,
       announce: notices.announce,
       error: notices.error,

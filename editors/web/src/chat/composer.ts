@@ -1,25 +1,30 @@
-// Where the user writes: text of several lines, attached files, completion of file names, and the buttons to send and to
-// stop.
+// Where the user writes: text of several lines, attached files and pictures, completion after an `@`, and the buttons to
+// send and to stop.
 
-import type { ChatAttachment } from "../../../protocol";
+import type { ChatAttachment, ChatPicture } from "../../../protocol";
 import { button, disable, element, icon, setText } from "../shell/dom";
 import { visible } from "../shell/visible";
-import { chosen, matching, mentionAt, type Mention } from "./mention";
+import { chosen, mentionAt, type Candidate, type Mention } from "./mention";
+import { isPicture, MOST_PICTURES, pictureOf, pictureView } from "./pictures";
 import { attachmentName } from "./plain_text";
 
 export interface Draft {
   readonly text: string;
   readonly attachments: readonly ChatAttachment[];
+  readonly pictures: readonly ChatPicture[];
 }
 
-export const NO_DRAFT: Draft = { text: "", attachments: [] };
+export const NO_DRAFT: Draft = { text: "", attachments: [], pictures: [] };
 
 export interface ComposerMeans {
   send(draft: Draft): void;
   stop(): void;
-  /** Files that may be meant. */
-  files(words: string): Promise<readonly string[]>;
+  /** What may be meant. `early` gets what is known soon, if the rest may take long; the rest is added at its end. */
+  candidates(words: string, early?: (found: readonly Candidate[]) => void): Promise<readonly Candidate[]>;
+  /** Why a picture cannot be sent; empty if it can, or if that is not known yet. */
+  whyNoPicture(): string;
   announce(text: string): void;
+  error(text: string): void;
 }
 
 /** What the buttons do now. */
@@ -37,15 +42,16 @@ export class Composer {
   readonly #means: ComposerMeans;
   readonly #field: HTMLTextAreaElement;
   readonly #files = element("ul", { class: "files", "aria-label": "Attached files", hidden: true });
-  readonly #options = element("ul", { class: "options", role: "listbox", id: "chat-options", "aria-label": "Files", hidden: true });
+  readonly #options = element("ul", { class: "options", role: "listbox", id: "chat-options", "aria-label": "Suggestions", hidden: true });
   readonly #send: HTMLButtonElement;
   readonly #sendLabel = element("span");
   readonly #stop: HTMLButtonElement;
   readonly #hint = element("p", { class: "hint" });
   #attachments: readonly ChatAttachment[] = [];
+  #pictures: readonly ChatPicture[] = [];
   #state: ComposerState = { label: "Send", canStop: false, why: "" };
   #mention: Mention | null = null;
-  #found: readonly string[] = [];
+  #found: readonly Candidate[] = [];
   #active = 0;
   #asked = 0;
 
@@ -56,7 +62,7 @@ export class Composer {
       rows: "1",
       "data-field": "message",
       "aria-label": "Message",
-      placeholder: "Ask, or describe a change. @ names a file.",
+      placeholder: "Ask, or describe a change. @ names a file or the selection.",
       "aria-autocomplete": "list",
       "aria-controls": "chat-options",
     });
@@ -69,16 +75,24 @@ export class Composer {
     this.#field.addEventListener("blur", () => this.#closeOptions());
     this.root.addEventListener("dragover", (event) => event.preventDefault());
     this.root.addEventListener("drop", (event) => this.#dropped(event));
+    this.#field.addEventListener("paste", (event) => {
+      const files = [...(event.clipboardData?.files ?? [])];
+      if (files.length > 0) {
+        event.preventDefault();
+        void this.#take(files);
+      }
+    });
     this.setState(this.#state);
   }
 
   get draft(): Draft {
-    return { text: this.#field.value, attachments: this.#attachments };
+    return { text: this.#field.value, attachments: this.#attachments, pictures: this.#pictures };
   }
 
-  set draft({ text, attachments }: Draft) {
+  set draft({ text, attachments, pictures }: Draft) {
     this.#field.value = text;
     this.#attachments = attachments;
+    this.#pictures = pictures;
     this.#paintFiles();
     this.#edited();
   }
@@ -105,17 +119,27 @@ export class Composer {
     this.#field.setSelectionRange(this.#field.value.length, this.#field.value.length);
   }
 
+  get #isEmpty(): boolean {
+    return this.#field.value.trim() === "" && this.#pictures.length === 0;
+  }
+
   #paint(): void {
     const { why } = this.#state;
-    const isEmpty = this.#field.value.trim() === "";
+    const isEmpty = this.#isEmpty;
     disable(this.#send, isEmpty || why !== "");
     setText(this.#hint, why !== "" ? why : isEmpty ? "" : "Enter sends, Shift+Enter starts a new line");
     this.#hint.classList.toggle("why", why !== "");
   }
 
   #paintFiles(): void {
-    this.#files.hidden = this.#attachments.length === 0;
+    this.#files.hidden = this.#attachments.length === 0 && this.#pictures.length === 0;
+    const pictures = this.#pictures.map((picture) => {
+      const label = `Remove ${visible(picture.name)}`;
+      const remove = button("detach", [icon("close")], () => this.#removePicture(picture), { class: "quiet", "aria-label": label, title: label });
+      return element("li", { class: "picture-chip" }, pictureView(picture), remove);
+    });
     this.#files.replaceChildren(
+      ...pictures,
       ...this.#attachments.map((attachment) => {
         const { path, firstLine, lastLine } = attachment;
         const name = visible(attachmentName(path, firstLine, lastLine));
@@ -125,6 +149,13 @@ export class Composer {
     );
   }
 
+  #removePicture(picture: ChatPicture): void {
+    this.#pictures = this.#pictures.filter((other) => other !== picture);
+    this.#paintFiles();
+    this.#paint();
+    this.focus();
+  }
+
   #detach(attachment: ChatAttachment): void {
     this.#attachments = this.#attachments.filter((other) => other !== attachment);
     this.#paintFiles();
@@ -132,7 +163,7 @@ export class Composer {
   }
 
   #submit(): void {
-    if (this.#field.value.trim() !== "" && this.#state.why === "") {
+    if (!this.#isEmpty && this.#state.why === "") {
       const { draft } = this;
       this.draft = NO_DRAFT;
       this.#means.send(draft);
@@ -158,32 +189,36 @@ export class Composer {
   async #complete(words: string): Promise<void> {
     this.#asked += 1;
     const asked = this.#asked;
-    const paths = await this.#means.files(words).catch(() => []);
-    if (asked !== this.#asked || this.#mention === null) {
-      return;
-    }
-    this.#found = matching(paths, words);
-    this.#active = 0;
-    this.#paintOptions();
-    if (this.#found.length > 0) {
-      this.#means.announce(this.#found.length === 1 ? "1 file" : `${this.#found.length} files`);
-    }
+    let isFirst = true;
+    const show = (found: readonly Candidate[]): void => {
+      if (asked !== this.#asked || this.#mention === null) {
+        return;
+      }
+      this.#found = found;
+      this.#active = isFirst ? 0 : this.#active;
+      isFirst = false;
+      this.#paintOptions();
+      if (this.#found.length > 0) {
+        this.#means.announce(this.#found.length === 1 ? "1 suggestion" : `${this.#found.length} suggestions`);
+      }
+    };
+    show(await this.#means.candidates(words, show).catch(() => []));
   }
 
   #paintOptions(): void {
     this.#options.hidden = this.#found.length === 0;
     this.#options.replaceChildren(
-      ...this.#found.map((path, place) => {
+      ...this.#found.map((candidate, place) => {
         const isActive = place === this.#active;
         const option = element(
           "li",
-          { role: "option", id: `chat-option-${place}`, "aria-selected": String(isActive), title: visible(path) },
-          element("span", { class: "name" }, visible(attachmentName(path))),
-          element("span", { class: "where" }, element("bdi", {}, visible(path))),
+          { role: "option", id: `chat-option-${place}`, "aria-selected": String(isActive), title: visible(candidate.where) },
+          element("span", { class: "name" }, visible(candidate.name)),
+          element("span", { class: "where" }, element("bdi", {}, visible(candidate.where))),
         );
         option.addEventListener("pointerdown", (event) => {
           event.preventDefault();
-          this.#choose(path);
+          this.#choose(candidate);
         });
         return option;
       }),
@@ -202,15 +237,15 @@ export class Composer {
     this.#paintOptions();
   }
 
-  #choose(path: string): void {
+  #choose({ name, attachment }: Candidate): void {
     if (this.#mention === null) {
       return;
     }
-    const { text, caret } = chosen(this.#field.value, this.#mention, path);
+    const { text, caret } = chosen(this.#field.value, this.#mention, name);
     this.#field.value = text;
     this.#field.setSelectionRange(caret, caret);
     this.#closeOptions();
-    this.attach({ path });
+    this.attach(attachment);
     this.#paint();
   }
 
@@ -248,6 +283,12 @@ export class Composer {
 
   /** Files from an editor or a file manager come as addresses. */
   #dropped(event: DragEvent): void {
+    const files = [...(event.dataTransfer?.files ?? [])];
+    if (files.length > 0) {
+      event.preventDefault();
+      void this.#take(files);
+      return;
+    }
     const list = event.dataTransfer?.getData("text/uri-list") ?? "";
     for (const line of list.split(/\r?\n/)) {
       if (line.startsWith("file:///")) {
@@ -258,6 +299,40 @@ export class Composer {
           // Not an address: nothing is attached.
         }
       }
+    }
+  }
+
+  /** Pictures are sent. Of other files the browser gives only the name, so they are looked for in the folder. */
+  async #take(files: readonly File[]): Promise<void> {
+    for (const file of files) {
+      try {
+        await (isPicture(file) ? this.#takePicture(file) : this.#takeNamed(file.name));
+      } catch {
+        this.#means.error(`${visible(file.name)} is not a picture that this browser can read.`);
+      }
+    }
+    this.#paintFiles();
+    this.#paint();
+  }
+
+  async #takePicture(file: File): Promise<void> {
+    const why = this.#means.whyNoPicture();
+    if (why !== "" || this.#pictures.length >= MOST_PICTURES) {
+      this.#means.error(why !== "" ? why : `A message has at most ${MOST_PICTURES} pictures.`);
+      return;
+    }
+    this.#pictures = [...this.#pictures, await pictureOf(file)];
+  }
+
+  async #takeNamed(name: string): Promise<void> {
+    const found = (await this.#means.candidates(name)).filter((candidate) => candidate.name === name);
+    const [only] = found;
+    if (only !== undefined && found.length === 1) {
+      this.attach(only.attachment);
+    } else if (found.length === 0) {
+      this.#means.error(`${visible(name)} is not in the folder of this conversation, so the agent could not read it.`);
+    } else {
+      this.#means.error(`Several files are named ${visible(name)}: type @ and choose one.`);
     }
   }
 }

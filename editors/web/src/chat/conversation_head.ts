@@ -4,6 +4,7 @@ import type { ChatSummary, ChatUsage } from "../../../protocol";
 import { button, element, icon, setText } from "../shell/dom";
 import { split } from "../shell/labels";
 import { visible } from "../shell/visible";
+import { confirmedButton } from "./confirmed_button";
 
 export interface HeadMeans {
   showList(): void;
@@ -14,9 +15,6 @@ export interface HeadMeans {
   end(): void;
   forget(): void;
 }
-
-/** How long a second press confirms the first. */
-const CONFIRM_MS = 4_000;
 
 export class ConversationHead {
   readonly root: HTMLElement;
@@ -32,7 +30,7 @@ export class ConversationHead {
     const tool = (action: string, drawing: string, label: string, press: () => void): HTMLButtonElement =>
       button(action, [icon(drawing), element("span", { class: "unseen" }, label)], press, { class: "quiet", title: label });
     this.#end = tool("end-agent", "power", "End the agent; the next message starts it again", means.end);
-    this.#forget = confirmed("forget", "trash", "Delete this conversation", means.forget);
+    this.#forget = confirmedButton("forget", "trash", "Delete this conversation", "Delete?", means.forget, true);
     this.mode.addEventListener("change", () => means.setMode(this.mode.value));
     this.root = element(
       "header",
@@ -86,32 +84,4 @@ function short(number: number): string {
   if (number < 1000) return String(number);
   if (number < 1_000_000) return `${(number / 1000).toFixed(number < 10_000 ? 1 : 0)}k`;
   return `${(number / 1_000_000).toFixed(1)}M`;
-}
-
-/** A button that acts on its second press. */
-function confirmed(action: string, drawing: string, label: string, act: () => void): HTMLButtonElement {
-  const words = element("span", { class: "unseen" }, label);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const reset = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    words.className = "unseen";
-    setText(words, label);
-    made.classList.remove("reject");
-  };
-  const made = button(action, [icon(drawing), words], () => {
-    if (timer !== undefined) {
-      reset();
-      act();
-      return;
-    }
-    words.className = "";
-    setText(words, "Delete?");
-    made.classList.add("reject");
-    timer = setTimeout(reset, CONFIRM_MS);
-  });
-  made.classList.add("quiet");
-  made.title = label;
-  made.addEventListener("blur", reset);
-  return made;
 }

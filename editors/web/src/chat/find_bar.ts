@@ -4,6 +4,8 @@
 import { button, element, icon, setText } from "../shell/dom";
 
 export interface FindMeans {
+  /** Everything is known that is searched. */
+  load(): Promise<void>;
   /** Places of the items that contain the words. */
   find(words: string): readonly number[];
   /** Shows an item, and returns its element. */
@@ -54,7 +56,12 @@ export class FindBar {
     this.root.hidden = false;
     this.#field.focus();
     this.#field.select();
-    this.#look();
+    setText(this.#count, "Loading…");
+    void this.#means.load().then(() => {
+      if (!this.root.hidden) {
+        this.#look();
+      }
+    });
   }
 
   close(): void {

@@ -1,6 +1,8 @@
 // What the chat needs of the place that it is in: the page, or a view of VS Code. Everything else in this folder works in
 // both.
 
+import type { HistoryUndoTurnResult } from "../../../protocol";
+import type { Found } from "./mention";
 import type { Method, Params, Result } from "../connection/socket";
 
 export type ChatMethod = Extract<Method, `chat/${string}`>;
@@ -28,12 +30,14 @@ export interface ChatHost {
   question(id: string): HTMLElement | undefined;
   /** Colours of a text in the language with this name; empty if it is unknown. */
   colours(text: string, language: string): Promise<readonly Coloured[]>;
-  /** Absolute paths of files in a folder whose names contain this; `undefined`: only those of the conversation are known. */
-  files?(folder: string, words: string): Promise<readonly string[]>;
+  /** Functions, types and the like whose names contain this, where an editor knows them: of the folder, or of all. */
+  symbols(words: string, folder: string): Promise<NonNullable<Found["symbols"]>>;
+  /** Undoes every change of a turn, such as `t3/2`. */
+  undoTurn(turn: string): Promise<HistoryUndoTurnResult>;
   /** Opens a file in the editor, if there is one. */
   openFile?(path: string, line: number | undefined): void;
-  /** Another conversation is on the screen. */
-  conversationShown(): void;
+  /** Another conversation is on the screen; its messages scroll in this element, once they are there. */
+  conversationShown(messages: HTMLElement | null): void;
   save(name: string, text: string): void;
   announce(text: string): void;
   error(text: string): void;

@@ -64,7 +64,8 @@ export function parseInline(source: string): Inline[] {
         at = end + length;
       }
     } else if (character === "\n") {
-      if (plain.endsWith("  ")) {
+      // Not the end of `plain`: to look there each time takes time that grows with its length.
+      if (source.endsWith("  ", at)) {
         plain = plain.trimEnd();
         flush();
         nodes.push({ kind: "break" });
@@ -94,7 +95,7 @@ export function parseInline(source: string): Inline[] {
         nodes.push(linked(address.includes("://") ? address : `mailto:${address}`, [{ kind: "text", text: address }]));
         at += found[0].length;
       }
-    } else if (character === "h" && !/\w$/.test(plain) && isAddress(source, at)) {
+    } else if (character === "h" && !/[A-Za-z0-9]/.test(source.charAt(at - 1)) && isAddress(source, at)) {
       flush();
       const address = source.slice(at, ADDRESS.lastIndex).replace(/[.,:;!?*_~)\]]+$/, "");
       nodes.push(linked(address, [{ kind: "text", text: address }]));

@@ -6,11 +6,15 @@ import { visible } from "../shell/visible";
 import type { ChatHost } from "./host";
 import { MarkdownView } from "./markdown_view";
 import { attachmentName } from "./plain_text";
+import { pictureView } from "./pictures";
 import { ToolView } from "./tool_view";
+import { TurnEndView } from "./turn_end_view";
 
 export interface ItemMeans {
   readonly host: ChatHost;
   readonly agentName: string;
+  /** Id of the conversation. */
+  readonly chat: string;
   /** Puts a message of the user into the composer again. */
   again(item: Extract<ChatItem, { kind: "user" }>): void;
 }
@@ -86,6 +90,8 @@ function contentOf(item: ChatItem, means: ItemMeans): Content | null {
       return planContent();
     case "notice":
       return noticeContent();
+    case "turnEnd":
+      return new TurnEndView(means.host, means.chat);
     default:
       // From a newer hub.
       return null;
@@ -100,6 +106,7 @@ function userContent(means: ItemMeans): Content {
   let shown: Extract<ChatItem, { kind: "user" }> | null = null;
   const again = button("again", [icon("edit"), element("span", {}, "Edit and send again")], () => shown !== null && means.again(shown), {
     class: "quiet again",
+    title: "Puts this message into the field below. It is sent as a new message: the agent still knows this one, and what it did stays.",
   });
   const root = element("article", { class: "from-user" }, element("header", {}, who, waits, again), words.root, files);
   return {
@@ -114,9 +121,10 @@ function userContent(means: ItemMeans): Content {
       waits.hidden = !item.queued;
       again.hidden = item.byLinkspan;
       words.set(item.text, false);
-      const attachments = item.attachments ?? [];
-      files.hidden = attachments.length === 0;
+      const { attachments = [], pictures = [] } = item;
+      files.hidden = attachments.length === 0 && pictures.length === 0;
       files.replaceChildren(
+        ...pictures.map((picture) => element("li", { class: "picture-chip" }, pictureView(picture))),
         ...attachments.map(({ path, firstLine, lastLine }) =>
           element("li", { class: "chip plain", title: visible(path) }, visible(attachmentName(path, firstLine, lastLine))),
         ),

@@ -1,4 +1,5 @@
-// What the user typed and which conversation is open: kept while this tab lives, also over a reload.
+// What the user typed and which conversation is open: kept while this tab lives, also over a reload. Pictures, which are
+// too large for that, are kept until the reload.
 
 import { NO_DRAFT, type Draft } from "./composer";
 
@@ -14,7 +15,7 @@ export class KeptDrafts {
       const kept = JSON.parse(sessionStorage.getItem(KEY) ?? "null") as { open: string | null; drafts: Array<[string, Draft]> } | null;
       this.open = kept?.open ?? null;
       for (const [chat, draft] of kept?.drafts ?? []) {
-        this.#drafts.set(chat, draft);
+        this.#drafts.set(chat, { ...draft, pictures: [] });
       }
     } catch {
       // Storage is blocked, or holds something else: nothing is restored.
@@ -26,7 +27,7 @@ export class KeptDrafts {
   }
 
   set(chat: string | null, draft: Draft): void {
-    if (draft.text === "" && draft.attachments.length === 0) {
+    if (draft.text === "" && draft.attachments.length === 0 && draft.pictures.length === 0) {
       this.#drafts.delete(chat ?? "");
     } else {
       this.#drafts.set(chat ?? "", draft);
@@ -36,7 +37,7 @@ export class KeptDrafts {
 
   save(): void {
     try {
-      sessionStorage.setItem(KEY, JSON.stringify({ open: this.open, drafts: [...this.#drafts] }));
+      sessionStorage.setItem(KEY, JSON.stringify({ open: this.open, drafts: [...this.#drafts].map(([chat, { text, attachments }]) => [chat, { text, attachments }]) }));
     } catch {
       // Storage is blocked or full: drafts last until the page is closed.
     }

@@ -1,10 +1,12 @@
 // The conversations and the items of those that are open: what the hub listed, and each update after that. Pure; every
 // state is a new value, and what did not change is shared with the one before.
 
-import type { ChatItem, ChatOpenResult, ChatSummary, ChatUpdate } from "../../../protocol";
+import type { ChatItem, ChatItemsResult, ChatOpenResult, ChatSummary, ChatUpdate } from "../../../protocol";
 
 export interface Conversation {
   readonly summary: ChatSummary;
+  /** The place of the first of these items: older ones are requested when they are needed. */
+  readonly first: number;
   readonly items: readonly ChatItem[];
   /** An update did not fit, so the items have to be requested again. */
   readonly isStale: boolean;
@@ -42,9 +44,27 @@ export function listed(model: ChatModel, chats: readonly ChatSummary[]): ChatMod
   return { chats: newestFirst(chats), open };
 }
 
-/** The items of a conversation, from which on updates arrive. */
-export function opened(model: ChatModel, { summary, items }: ChatOpenResult): ChatModel {
-  return withSummary(withOpen(model, summary.chat, { summary, items, isStale: false }), summary);
+/** The newest items of a conversation, from which on updates arrive. */
+export function opened(model: ChatModel, { summary, first, items }: ChatOpenResult): ChatModel {
+  return withSummary(withOpen(model, summary.chat, { summary, first, items, isStale: false }), summary);
+}
+
+/** Items before those that are known. What does not fit to them is not taken. */
+export function older(model: ChatModel, chat: string, { first, items }: ChatItemsResult): ChatModel {
+  const conversation = model.open.get(chat);
+  if (conversation === undefined || first + items.length !== conversation.first) {
+    return model;
+  }
+  return withOpen(model, chat, { ...conversation, first, items: [...items, ...conversation.items] });
+}
+
+/** One more than the place of the last item. */
+export function endOf({ first, items }: Conversation): number {
+  return first + items.length;
+}
+
+export function itemAt({ first, items }: Conversation, index: number): ChatItem | undefined {
+  return items[index - first];
 }
 
 export function closed(model: ChatModel, chat: string): ChatModel {
@@ -64,24 +84,31 @@ export function applied(model: ChatModel, { chat, change }: ChatUpdate): { model
       if (conversation === undefined || conversation.isStale) {
         return { model, touched: { kind: "nothing" } };
       }
-      const { items } = conversation;
+      const { first, items } = conversation;
       const { index, item } = change;
-      if (!Number.isInteger(index) || index < 0 || index > items.length) {
+      if (!Number.isInteger(index) || index < 0 || index > first + items.length) {
         return stale(model, chat, conversation);
       }
-      const isNew = index === items.length;
-      const now = isNew ? [...items, item] : replaced(items, index, item);
+      if (index < first) {
+        return { model, touched: { kind: "nothing" } };
+      }
+      const isNew = index === first + items.length;
+      const now = isNew ? [...items, item] : replaced(items, index - first, item);
       return { model: withOpen(model, chat, { ...conversation, items: now }), touched: { kind: "item", index, isNew } };
     }
     case "text": {
       if (conversation === undefined || conversation.isStale) {
         return { model, touched: { kind: "nothing" } };
       }
-      const item = conversation.items[change.index];
+      const place = change.index - conversation.first;
+      if (Number.isInteger(place) && change.index >= 0 && place < 0) {
+        return { model, touched: { kind: "nothing" } };
+      }
+      const item = conversation.items[place];
       if (item === undefined || (item.kind !== "agent" && item.kind !== "thought")) {
         return stale(model, chat, conversation);
       }
-      const items = replaced(conversation.items, change.index, { ...item, text: item.text + change.text });
+      const items = replaced(conversation.items, place, { ...item, text: item.text + change.text });
       const touched: Touched = { kind: "text", index: change.index };
       return { model: withOpen(model, chat, { ...conversation, items }), touched };
     }

@@ -48,6 +48,7 @@ function block(item: ChatItem, summary: ChatSummary): string {
     case "user": {
       const files = (item.attachments ?? []).map(({ path, firstLine, lastLine }) => `- \`${path}${lines(firstLine, lastLine)}\``);
       const who = item.byLinkspan ? "Linkspan, for you" : "You";
+      files.push(...(item.pictures ?? []).map(({ name }) => `- picture \`${oneLine(name)}\``));
       return [`## ${who}`, item.text.trimEnd(), files.join("\n")].filter((text) => text !== "").join("\n\n");
     }
     case "agent":
@@ -63,6 +64,8 @@ function block(item: ChatItem, summary: ChatSummary): string {
       const title = `**${oneLine(item.title)}** (${item.state})`;
       return output === "" ? title : `${title}\n\n${fencedText(output)}`;
     }
+    case "turnEnd":
+      return "";
     case "plan":
       return item.steps.map(({ text, state }) => `- [${state === "done" ? "x" : " "}] ${oneLine(text)}`).join("\n");
     case "notice":

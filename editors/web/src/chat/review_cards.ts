@@ -42,26 +42,37 @@ const MARKS: Readonly<Record<string, string>> = { pending: "dot", settling: "wai
 export class ReviewCards {
   readonly #means: CardMeans;
   readonly #cards = new Map<string, Card>();
-  readonly #seen: IntersectionObserver;
+  /** Where the cards scroll, and what tells which of them are near the part that is seen. */
+  #messages: HTMLElement | null = null;
+  #near: IntersectionObserver | null = null;
   #history: Promise<ReadonlyMap<string, HistoryEntry>> | null = null;
 
   constructor(means: CardMeans) {
     this.#means = means;
     means.reviews.onChange((entry) => this.#changed(entry));
-    // A diff is large: only those near the screen are built.
-    this.#seen = new IntersectionObserver(
-      (changes) => {
-        for (const { target, isIntersecting } of changes) {
-          const id = target instanceof HTMLElement ? target.dataset["reviewCard"] : undefined;
-          const card = id === undefined ? undefined : this.#cards.get(id);
-          if (id !== undefined && card !== undefined) {
-            card.isSeen = isIntersecting;
-            this.#settle(id, card);
-          }
+  }
+
+  /** A diff is large: only those near what is seen of the messages are built. */
+  shownIn(messages: HTMLElement | null): void {
+    if (messages === null || messages === this.#messages) {
+      return;
+    }
+    this.#messages = messages;
+    this.#near?.disconnect();
+    const settle = (changes: IntersectionObserverEntry[]): void => {
+      for (const { target, isIntersecting } of changes) {
+        const id = target instanceof HTMLElement ? target.dataset["reviewCard"] : undefined;
+        const card = id === undefined ? undefined : this.#cards.get(id);
+        if (id !== undefined && card !== undefined) {
+          card.isSeen = isIntersecting;
+          this.#settle(id, card);
         }
-      },
-      { rootMargin: "400px" },
-    );
+      }
+    };
+    // Around the messages and not the screen: in VS Code's frame a margin around the screen does not count, and where the
+    // messages have hardly any height no card would ever be seen.
+    this.#near = new IntersectionObserver(settle, { root: messages, rootMargin: "400px" });
+    this.#cards.forEach(({ root }) => this.#near?.observe(root));
   }
 
   /** The card of a review, the same element for each call. */
@@ -75,7 +86,7 @@ export class ReviewCards {
     const [path] = paths;
     setText(card.name, path === undefined ? "A change" : visible(attachmentName(path)));
     this.#paint(id, card);
-    this.#seen.observe(card.root);
+    this.#near?.observe(card.root);
     return card.root;
   }
 

@@ -14,6 +14,7 @@ import { Notices } from "../shell/notices";
 import { ChatPanel, type Composed } from "./chat_panel";
 import type { ChatHost, Folder } from "./host";
 import { nameOf } from "./folder_names";
+import type { Found } from "./mention";
 import { ReviewCards } from "./review_cards";
 
 declare function acquireVsCodeApi(): { postMessage(message: unknown): void };
@@ -25,7 +26,8 @@ type Incoming =
   | { kind: "notification"; method: string; params: unknown }
   | { kind: "attached"; window: string; folders: string[] }
   | { kind: "away" }
-  | { kind: "compose"; composed: Composed };
+  | { kind: "compose"; composed: Composed }
+  | { kind: "openAt"; chat: string; item: number };
 
 interface Waiting {
   resolve(result: unknown): void;
@@ -96,8 +98,12 @@ const host: ChatHost = {
   review: (id, paths) => cards.of(id, paths),
   question: (id) => prompts.inChat(id),
   colours: colourCode,
-  conversationShown: () => prompts.conversationShown(),
-  files: async (folder, words) => (await hub.ask("editor/files", { folder, words })) as string[],
+  undoTurn: (turn) => hub.request("history/undoTurn", { turn }),
+  conversationShown: (messages) => {
+    cards.shownIn(messages);
+    prompts.conversationShown();
+  },
+  symbols: async (words) => (await hub.ask("editor/symbols", { words })) as NonNullable<Found["symbols"]>,
   openFile: (path, line) => void hub.ask("editor/open", { path, line }),
   save: (name, text) => void hub.ask("editor/save", { name, text }),
   announce: notices.announce,
@@ -182,6 +188,9 @@ addEventListener("message", ({ data }: MessageEvent<Incoming>) => {
       break;
     case "compose":
       panel.compose(data.composed);
+      break;
+    case "openAt":
+      void panel.openAt(data.chat, data.item);
       break;
   }
 });

@@ -4,7 +4,10 @@
 import type { HistoryEntry } from "../../../protocol";
 import type { Connection } from "../connection/connection";
 import { button, disable, part, setText } from "../shell/dom";
+import { ConversationFilter } from "./conversation_filter";
 import { historyRow } from "./history_row";
+import { turnUndoneWords } from "./turn_undone";
+import type { OpenConversation } from "../review/why_proposed";
 import type { Notices } from "../shell/notices";
 import type { FileNames } from "../shell/file_names";
 import { ConnectionLost, NotSent } from "../connection/socket";
@@ -14,6 +17,8 @@ import { visible } from "../shell/visible";
 const MOST = 100;
 /** Several events arrive together when a review ends. */
 const TOGETHER_MS = 120;
+/** One file after another. */
+const UNDO_PATIENCE_MS = 5 * 60_000;
 
 export class History {
   readonly #connection: Connection;
@@ -24,16 +29,22 @@ export class History {
   readonly #newer: HTMLButtonElement;
   readonly #rows = new Map<string, { item: HTMLLIElement; holds: string }>();
   readonly #guard = new MisclickGuard();
+  readonly #filter: ConversationFilter;
   #waiting: readonly HistoryEntry[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #shown = false;
 
-  constructor(connection: Connection, fileNames: FileNames, notices: Notices) {
+  constructor(connection: Connection, fileNames: FileNames, notices: Notices, openConversation: OpenConversation) {
     this.#connection = connection;
     this.#fileNames = fileNames;
     this.#notices = notices;
     this.#newer = button("newer", [""], () => this.#paint(this.#waiting, true), { class: "small", hidden: true });
-    this.#list.before(this.#newer);
+    this.#filter = new ConversationFilter({
+      changed: () => void this.#fetch(true),
+      openConversation,
+      undoTurn: (turn) => this.#undoTurn(turn),
+    });
+    this.#list.before(this.#filter.root, this.#newer);
     this.#list.addEventListener("pointerleave", () => this.#paint(this.#waiting, false));
   }
 
@@ -54,7 +65,12 @@ export class History {
 
   async #fetch(atOnce: boolean): Promise<void> {
     try {
-      const { entries } = await this.#connection.request("history/list", { limit: MOST, undoable: false });
+      const { chat } = this.#filter;
+      const { entries } = await this.#connection.request("history/list", { limit: MOST, undoable: false, ...(chat === null ? {} : { chat }) });
+      if (chat !== this.#filter.chat) {
+        return;
+      }
+      this.#filter.paint(entries);
       this.#waiting = entries;
       this.#paint(entries, atOnce);
     } catch (error) {
@@ -70,7 +86,7 @@ export class History {
     const hold = fresh.length > 0 && busy && !atOnce;
     setText(this.#newer, fresh.length === 1 ? "Show 1 newer entry" : `Show ${fresh.length} newer entries`);
     this.#newer.hidden = !hold;
-    setText(this.#words, entries.length === 0 ? "Nothing has been decided yet." : "");
+    setText(this.#words, entries.length === 0 ? (this.#filter.chat === null ? "Nothing has been decided yet." : "No change of this conversation is recorded.") : "");
     const painted = hold ? entries.filter((entry) => this.#rows.has(key(entry))) : entries;
     const there = new Set(painted.map(key));
     for (const [id, { item }] of this.#rows) {
@@ -99,7 +115,7 @@ export class History {
       return known.item;
     }
     const undo = (made: HTMLButtonElement): void => void this.#undo(entry, made);
-    const item = historyRow(id, entry, this.#fileNames.of(entry), undo);
+    const item = historyRow(id, entry, this.#fileNames.of(entry), undo, (origin) => this.#filter.choose(origin));
     if (known !== undefined) {
       const focused = known.item.contains(document.activeElement);
       known.item.replaceWith(item);
@@ -109,6 +125,20 @@ export class History {
     }
     this.#rows.set(id, { item, holds });
     return item;
+  }
+
+  async #undoTurn(turn: string): Promise<void> {
+    try {
+      const result = await this.#connection.request("history/undoTurn", { turn }, UNDO_PATIENCE_MS);
+      this.#notices.show(turnUndoneWords(result));
+      const failed = result.changes.filter(({ undone }) => undone === undefined);
+      for (const { path, error } of failed) {
+        this.#notices.error(`${visible(path)} was not undone: ${visible(error ?? "no reason was given")}`);
+      }
+    } catch (error) {
+      this.#notices.error(notUndone(`Turn ${turn}`, error));
+    }
+    await this.#fetch(true);
   }
 
   async #undo(entry: HistoryEntry, made: HTMLButtonElement): Promise<void> {

@@ -1,6 +1,6 @@
 // One history entry, as an element.
 
-import type { HistoryEntry } from "../../../protocol";
+import type { HistoryEntry, ReviewOrigin } from "../../../protocol";
 import { button, element, icon } from "../shell/dom";
 import type { FileName } from "../shell/file_names";
 import { visible } from "../shell/visible";
@@ -17,12 +17,14 @@ const MARKS: Readonly<Record<HistoryEntry["ended"]["kind"], string>> = {
 };
 
 type Undo = (made: HTMLButtonElement) => void;
+/** Shows only the changes of this conversation. */
+type Filter = (origin: ReviewOrigin) => void;
 
-export function historyRow(id: string, entry: HistoryEntry, place: FileName, undo: Undo): HTMLLIElement {
+export function historyRow(id: string, entry: HistoryEntry, place: FileName, undo: Undo, filter: Filter): HTMLLIElement {
   const isUndo = entry.undoes !== undefined;
   const kind = isUndo ? "undo" : entry.ended.kind;
   const mark = element("span", { class: "mark" }, icon(isUndo ? "undo" : MARKS[entry.ended.kind]));
-  const words = element("div", { class: "past-words" }, file(entry, place), facts(entry), ...said(entry));
+  const words = element("div", { class: "past-words" }, file(entry, place), facts(entry, filter), ...said(entry));
   const item = element("li", { class: "past", "data-entry": id, "data-kind": kind, tabindex: "-1" }, mark, words);
   if (entry.undoable && !entry.undone) {
     const label = isUndo ? "Redo" : "Undo";
@@ -50,7 +52,7 @@ function file(entry: HistoryEntry, place: FileName): HTMLElement {
 }
 
 /** The outcome, the agent and the time. */
-function facts(entry: HistoryEntry): HTMLElement {
+function facts(entry: HistoryEntry, filter: Filter): HTMLElement {
   const isUndo = entry.undoes !== undefined;
   const what = isUndo ? `undo of ${visible(entry.undoes ?? "")}` : ended(entry);
   const when = new Date(entry.endedAtMs);
@@ -61,6 +63,12 @@ function facts(entry: HistoryEntry): HTMLElement {
     element("span", {}, visible(entry.agent)),
     element("time", { datetime: when.toISOString() }, TIME.format(when)),
   );
+  const { origin } = entry;
+  if (origin !== undefined) {
+    const name = `${origin.chat}/${origin.turn}`;
+    const title = `Only changes of this conversation${origin.prompt === undefined ? "" : `: ${visible(origin.prompt.slice(0, 200))}`}`;
+    line.append(button("of-chat", [icon("chat"), element("span", {}, visible(name))], () => filter(origin), { class: "chip plain", title }));
+  }
   if (entry.undone) {
     line.append(element("span", { class: "chip plain" }, isUndo ? "redone" : "undone"));
   }

@@ -7,6 +7,7 @@ import { button, element, icon, setText } from "../shell/dom";
 import type { FileNames } from "../shell/file_names";
 import type { Entry } from "../list/reviews";
 import { visible } from "../shell/visible";
+import { whyProposed, type OpenConversation } from "./why_proposed";
 import { AGENT_GONE, count, spokenAge } from "../shell/labels";
 
 export interface Tools {
@@ -30,6 +31,8 @@ export class Article {
   readonly root: HTMLElement;
   readonly diff = element("div", { class: "diff", "data-diff": true });
   readonly #meta = element("p", { class: "meta" });
+  readonly #why: HTMLElement;
+  readonly #openConversation: OpenConversation | undefined;
   readonly #notice = element("div", { class: "notice", "data-notice": true, hidden: true });
   readonly #aside = element("div", { class: "notice", "data-aside": true, hidden: true });
   readonly #tools: HTMLElement;
@@ -39,7 +42,8 @@ export class Article {
   readonly #edit: HTMLButtonElement;
   readonly #discard: HTMLButtonElement;
 
-  constructor(entry: Entry, fileNames: FileNames, tools: Tools, bar: HTMLElement) {
+  constructor(entry: Entry, fileNames: FileNames, tools: Tools, bar: HTMLElement, openConversation: OpenConversation | undefined) {
+    this.#openConversation = openConversation;
     const place = fileNames.of(entry.summary);
     const title = element(
       "h2",
@@ -76,6 +80,7 @@ export class Article {
       this.#discard,
     );
     this.#tools.hidden = true;
+    this.#why = element("div", { hidden: true });
     const backLabel = element("span", { class: "unseen" }, "Back to the list");
     const back = button("back", [icon("back"), backLabel], tools.back, { class: "quiet" });
     const words = element("div", { class: "head-words" }, title, this.#meta);
@@ -83,6 +88,7 @@ export class Article {
       "article",
       { class: "review", "data-open": entry.id, "data-revision": "", "aria-label": place.whole },
       element("header", { class: "review-head" }, back, words, this.#tools),
+      this.#why,
       this.#notice,
       this.#aside,
       this.diff,
@@ -111,6 +117,10 @@ export class Article {
       parts.push(element("span", { class: "label", title: said }, `“${said}”`));
     }
     this.#meta.replaceChildren(...parts);
+    if (shown?.origin !== undefined && this.#why.hidden) {
+      this.#why.hidden = false;
+      this.#why.replaceChildren(whyProposed(shown.origin, this.#openConversation));
+    }
   }
 
   setRevision(revision: number | undefined): void {

@@ -7,6 +7,7 @@ import { DecisionBar } from "../decision/decision_bar";
 import type { DiffView } from "../diff/view";
 import { ReviewLoader, type ReviewDependencies } from "./review_loader";
 import { optionsOf, whyNotAccept, type DecisionContext } from "../decision/decision_options";
+import type { OpenConversation } from "./why_proposed";
 import type { FileNames } from "../shell/file_names";
 import { isOversized, isWaiting, type Entry, type Reviews } from "../list/reviews";
 import { SETTLE_MS, MisclickGuard } from "../decision/misclick_guard";
@@ -20,6 +21,8 @@ export interface ReviewAreaDependencies extends ReviewDependencies {
   readonly stage: HTMLElement;
   back(): void;
   next(): void;
+  /** Missing where the conversation is on the screen already. */
+  readonly openConversation?: OpenConversation;
 }
 
 export class OpenReview {
@@ -55,7 +58,7 @@ export class OpenReview {
       edit: () => this.edit(),
       discardEdit: () => this.#loader.discardEdit(),
     };
-    this.article = new Article(entry, around.fileNames, tools, this.bar.root);
+    this.article = new Article(entry, around.fileNames, tools, this.bar.root, around.openConversation);
     around.stage.replaceChildren(this.article.root);
     const touched = (): void => {
       // A confirmation covers only what was shown when it was asked.

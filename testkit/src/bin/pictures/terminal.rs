@@ -144,7 +144,7 @@ fn agent_session() {
 }
 
 /// What a screen showed, as a picture.
-fn write_screen(name: &str, mut shown: String) {
+pub(crate) fn write_screen(name: &str, mut shown: String) {
     // Backgrounds are as wide as the escaped text, so what is escaped goes in under another name.
     const ESCAPED: [(&str, &str, &str); 3] =
         [("&", "\u{e000}", "&amp;"), ("<", "\u{e001}", "&lt;"), (">", "\u{e002}", "&gt;")];
@@ -184,7 +184,7 @@ fn rgb(colour: u32) -> anstyle::RgbColor {
 }
 
 /// What a terminal shows, as lines with nothing but styles in them.
-fn ansi(screen: &vt100::Screen) -> String {
+pub(crate) fn ansi(screen: &vt100::Screen) -> String {
     let (rows, columns) = screen.size();
     let mut text = String::new();
     for row in 0..rows {

@@ -23,7 +23,6 @@ pub(crate) fn make() {
     with_review(&mut session, &json!({ "linkspan.review.style": "inline" }), |window| {
         window.workbench.look_at("limiter.rs");
         window.workbench.sees_lens("limiter.rs", "Accept Hunk");
-        window.workbench.page.sees(".review-widget");
         write("vscode-inline.png", |path| window.workbench.picture(path));
     });
 }

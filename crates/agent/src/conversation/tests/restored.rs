@@ -19,9 +19,9 @@ fn restored(records: &[Record]) -> TestConversation {
 }
 
 /// A turn with one call of this tool, killed while it runs.
-fn killed_in(tool: &str) -> TestConversation {
+fn killed_in(tool: &str, mode: PermissionMode) -> TestConversation {
     let mut stage = TestConversation::new();
-    stage.event(Event::Mode(PermissionMode::Yolo));
+    stage.event(Event::Mode(mode));
     stage.prompt("go");
     stage.answer("Let me.", [call("a", tool, json!({ "path": "x" }))]);
     assert_eq!(stage.runs(), ["a"]);
@@ -46,7 +46,7 @@ fn a_finished_conversation_is_the_same_and_does_nothing() {
 #[test]
 fn after_a_kill_reads_and_changes_run_again() {
     for tool in ["read_file", "edit_file"] {
-        let mut stage = killed_in(tool);
+        let mut stage = killed_in(tool, PermissionMode::Trusted);
         assert_eq!(stage.runs(), ["a"]);
         assert_eq!(stage.actions.first(), Some(&ConversationAction::Show(TurnEvent::Started)));
         stage.done("a", "text");
@@ -55,8 +55,17 @@ fn after_a_kill_reads_and_changes_run_again() {
 }
 
 #[test]
+fn after_a_kill_a_change_that_nobody_reviews_is_not_made_twice() {
+    for mode in [PermissionMode::Yolo, PermissionMode::Sandboxed] {
+        let stage = killed_in("edit_file", mode);
+        assert_eq!(stage.runs(), [""; 0]);
+        assert!(stage.results()[0].text.starts_with("interrupted: "));
+    }
+}
+
+#[test]
 fn after_a_kill_a_command_is_not_run_again_and_the_model_learns_why() {
-    let stage = killed_in("run_command");
+    let stage = killed_in("run_command", PermissionMode::Yolo);
     assert_eq!(stage.runs(), [""; 0]);
     assert!(stage.results()[0].text.starts_with("interrupted: the agent was stopped while it ran"));
     let (_, body) = stage.request();

@@ -475,6 +475,24 @@ fn a_conversation_that_nearly_fills_the_context_is_compacted_before_the_next_req
 }
 
 #[test]
+fn a_summary_that_fills_the_context_itself_is_not_made_again_and_again() {
+    let limits = ConversationLimits { context_window: Some(1000), ..ConversationLimits::default() };
+    let mut stage = TestConversation::with(Settings { limits, ..settings() });
+    stage.prompt("one");
+    stage.answer("", [call("a", "read_file", json!({}))]);
+    stage.prompt("two");
+    stage.prompt("three");
+    stage.done("a", &"x".repeat(5000));
+    let mut summaries = 0;
+    while stage.request().1.tools.is_empty() {
+        summaries += 1;
+        assert!(summaries < 3, "the model is asked for summaries without end");
+        stage.answer(&"y".repeat(5000), []);
+    }
+    assert_eq!(summaries, 1);
+}
+
+#[test]
 fn a_compaction_on_demand_waits_for_the_turn_and_never_splits_calls_from_results() {
     let mut stage = TestConversation::new();
     stage.event(Event::Compact);

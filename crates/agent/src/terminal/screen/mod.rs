@@ -21,6 +21,8 @@ use super::text::{Line, Style, line, lines, plain, span, wrap};
 use crate::host::{AgentId, AgentSettings, AgentSummary, ChangeId, HostCommand, HostEvent};
 use view::View;
 
+pub(super) use slash::NO_EDITOR;
+
 /// How long a second Ctrl-C ends the program.
 const TWICE: Duration = Duration::from_secs(2);
 /// How long an editor may take to be found before the user is told that there is none.
@@ -104,6 +106,7 @@ pub(super) enum Request {
     ConnectEditor {
         which: Option<String>,
     },
+    EditorStatus,
     Diff {
         cwd: PathBuf,
     },
@@ -243,7 +246,7 @@ impl ChatScreen {
             ScreenInput::Tick => {
                 if !self.editor_hint && now >= EDITOR_PATIENCE {
                     self.editor_hint = true;
-                    self.print(lines(Style::Dim, slash::NO_EDITOR));
+                    self.print(lines(Style::Dim, NO_EDITOR));
                 }
                 Vec::new()
             }
@@ -346,17 +349,30 @@ impl ChatScreen {
         if is_new {
             effects.push(ScreenEffect::Remember(text.clone()));
         }
-        let echo: Vec<_> = plain(&text)
-            .split('\n')
-            .enumerate()
-            .map(|(at, text)| line(Style::User, format!("{}{text}", if at == 0 { "› " } else { "  " })))
-            .collect();
-        self.print(echo);
+        self.echo(&text);
         effects.extend(match parse(&text) {
             Some(parsed) => self.slash(&parsed),
             None => self.prompt(text),
         });
         effects
+    }
+
+    fn echo(&mut self, text: &str) {
+        let echo: Vec<_> = plain(text)
+            .split('\n')
+            .enumerate()
+            .map(|(at, text)| line(Style::User, format!("{}{text}", if at == 0 { "› " } else { "  " })))
+            .collect();
+        self.print(echo);
+    }
+
+    /// A command that was written while a question is open.
+    fn command(&mut self, text: &str) -> Vec<ScreenEffect> {
+        self.echo(text);
+        match parse(text) {
+            Some(parsed) => self.slash(&parsed),
+            None => self.wrong("this is not a command; answer the question first"),
+        }
     }
 
     fn prompt(&mut self, text: String) -> Vec<ScreenEffect> {
@@ -389,6 +405,7 @@ impl ChatScreen {
         match act {
             PanelAct::Nothing | PanelAct::Ignored => return Vec::new(),
             PanelAct::Edit { change, name, text } => return vec![ScreenEffect::Edit { change, name, text }],
+            PanelAct::Command(text) => return self.command(&text),
             PanelAct::Answer(..) | PanelAct::Decide(..) => {}
         }
         if let Some(view) = self.views.get_mut(&agent) {
@@ -398,7 +415,9 @@ impl ChatScreen {
         let command = match act {
             PanelAct::Answer(question, answer) => HostCommand::Answer { agent, question, answer },
             PanelAct::Decide(change, answer) => HostCommand::AnswerChange { change, answer },
-            PanelAct::Nothing | PanelAct::Ignored | PanelAct::Edit { .. } => return Vec::new(),
+            PanelAct::Nothing | PanelAct::Ignored | PanelAct::Edit { .. } | PanelAct::Command(_) => {
+                return Vec::new();
+            }
         };
         vec![ScreenEffect::Send(command)]
     }

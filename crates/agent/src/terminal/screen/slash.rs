@@ -88,7 +88,7 @@ impl ChatScreen {
         }
     }
 
-    fn wrong(&mut self, why: &str) -> Vec<ScreenEffect> {
+    pub(super) fn wrong(&mut self, why: &str) -> Vec<ScreenEffect> {
         self.print(lines(Style::Bad, why));
         Vec::new()
     }
@@ -96,14 +96,14 @@ impl ChatScreen {
     fn ide(&mut self, arguments: &str) -> Vec<ScreenEffect> {
         let (word, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
         match word {
-            "" | "status" => {
-                let text = match &self.editor {
-                    Some(name) => format!("IDE connected: {name}"),
-                    None => NO_EDITOR.to_owned(),
-                };
-                self.print(lines(Style::Plain, &text));
-                Vec::new()
+            "" => {
+                let usage = SLASH_COMMANDS.iter().find(|command| command.name == "/ide");
+                if let Some(usage) = usage {
+                    self.print(lines(Style::Dim, &format!("use {} {}", usage.name, usage.arguments)));
+                }
+                vec![ScreenEffect::Ask(Request::EditorStatus)]
             }
+            "status" => vec![ScreenEffect::Ask(Request::EditorStatus)],
             "connect" => {
                 let which = Some(rest.trim().to_owned()).filter(|which| !which.is_empty());
                 vec![ScreenEffect::Ask(Request::ConnectEditor { which })]
@@ -231,7 +231,7 @@ impl ChatScreen {
 }
 
 /// What is shown where no editor is connected.
-pub(super) const NO_EDITOR: &str = "No editor connected: open this folder in an editor with Linkspan, or /ide connect. Changes are shown here.";
+pub(in crate::terminal) const NO_EDITOR: &str = "No editor connected: open this folder in an editor with Linkspan, or /ide connect. Changes are shown here.";
 
 fn help() -> Vec<Line> {
     let mut shown = Vec::new();

@@ -275,6 +275,26 @@ fn escape_in_front_of_a_question_cancels_the_turn() {
 }
 
 #[test]
+fn a_command_can_be_written_while_a_question_is_open() {
+    let mut user = user();
+    user.event(A, permission());
+    user.printed();
+    user.types("/status");
+    assert!(user.live().contains(&"› /status".to_owned()), "{:?}", user.live());
+    assert!(user.key(KeyPress::Esc).is_empty());
+    assert!(user.live().iter().any(|row| row.starts_with("May it run?")), "{:?}", user.live());
+    user.types("/nothing of the kind\n");
+    assert!(user.printed()[1].starts_with("there is no command /nothing"));
+    user.types("/yes/no\n");
+    assert!(user.printed()[1].contains("answer the question first"));
+    let effects = user.types("/agents new helper\n");
+    assert!(matches!(&effects[..], [ScreenEffect::Ask(Request::Start { .. })]), "{effects:?}");
+    assert_eq!(user.printed(), ["› /agents new helper"]);
+    user.waits(1);
+    assert!(matches!(user.types("y")[..], [ScreenEffect::Send(HostCommand::Answer { .. })]));
+}
+
+#[test]
 fn an_agent_in_the_background_waits_visibly_and_takes_no_keys() {
     let mut user = user();
     user.handle(ScreenInput::Reply(Reply::Status(vec![status(A, "main"), status(B, "helper")])));
@@ -322,8 +342,10 @@ fn the_editor_comes_and_goes() {
     user.handle(event(Occurred::EditorLost));
     user.handle(event(Occurred::EditorLost));
     assert_eq!(user.printed().len(), 1);
-    user.types("/ide status\n");
-    assert!(user.printed()[1].starts_with("No editor connected"));
+    assert!(matches!(user.types("/ide\n")[..], [_, ScreenEffect::Ask(Request::EditorStatus)]));
+    let usage = "use /ide [connect [NAME|URL] | disconnect | status | undo | history]";
+    assert_eq!(user.printed()[1..], [usage]);
+    assert!(matches!(user.types("/ide status\n")[..], [_, ScreenEffect::Ask(Request::EditorStatus)]));
     assert!(matches!(&user.types("/ide connect nvim\n")[..],
         [ScreenEffect::Remember(_), ScreenEffect::Ask(Request::ConnectEditor { which: Some(name) })] if name == "nvim"));
     assert!(matches!(user.types("/ide undo\n")[..], [_, ScreenEffect::Ask(Request::Undo { .. })]));

@@ -101,6 +101,7 @@ impl View {
                 self.turn = Some(now);
                 Vec::new()
             }
+            TurnEvent::Prompted => Vec::new(),
             TurnEvent::Text(text) => {
                 let mut out = self.end_thought();
                 out.extend(self.answer.push(&text));
@@ -213,7 +214,7 @@ impl View {
         let Some(call) = self.calls.iter().rev().nth(before) else {
             return lines(Style::Dim, "there is no earlier tool call");
         };
-        let mut out = call_details(&call.call);
+        let mut out = call_details(&call.call).0;
         let (style, text) = match &call.result {
             Some(result) if result.is_error => (Style::Bad, result.text.as_str()),
             Some(result) => (Style::Plain, result.text.as_str()),

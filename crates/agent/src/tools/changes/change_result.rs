@@ -75,7 +75,9 @@ fn accepted(told: &DecidedChange<'_>, text: Option<&str>, details: &AllowDetails
         }
         Some(text) => differs(told, text, details),
     };
-    comments_below(&mut said, &details.comments);
+    let is_edited = details.taken == Some(AcceptedPart::Edited);
+    let whose = if is_edited { "the accepted text" } else { "your proposal" };
+    comments_below(&mut said, &details.comments, whose);
     said
 }
 
@@ -155,16 +157,16 @@ fn rejected(told: &DecidedChange<'_>, reason: Option<&str>, comments: &[Comment]
         }
         None => {}
     }
-    comments_below(&mut said, comments);
+    comments_below(&mut said, comments, "your proposal");
     said
 }
 
-/// Lines are those of the proposal.
-fn comments_below(said: &mut String, comments: &[Comment]) {
+/// Lines are those of the text that the user saw last.
+fn comments_below(said: &mut String, comments: &[Comment], whose: &str) {
     if comments.is_empty() {
         return;
     }
-    *said = format!("{}\nTheir comments on lines of your proposal:", said.trim_end());
+    *said = format!("{}\nTheir comments on lines of {whose}:", said.trim_end());
     for comment in comments {
         let _ = write!(said, "\n  line {}: {}", comment.line, comment.text.trim().replace('\n', "\n    "));
     }

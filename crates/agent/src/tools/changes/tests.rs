@@ -38,7 +38,7 @@ fn trusted_asks_and_writes_only_what_was_allowed() {
     scene.write("a.txt", "one\ntwo\n");
     let change = || json!({ "path": "a.txt", "start_line": 1, "new_content": "ONE" });
 
-    scene.will_answer(TerminalAnswer::Deny { reason: Some("no shouting".into()) });
+    scene.will_answer(TerminalAnswer::Deny { reason: Some("no shouting".into()), comments: vec![] });
     let said = scene.fails("edit_lines", change());
     assert!(said.contains("rejected") && said.contains("no shouting"), "{said}");
     assert_eq!(scene.read("a.txt"), "one\ntwo\n");
@@ -46,6 +46,7 @@ fn trusted_asks_and_writes_only_what_was_allowed() {
     scene.will_answer(TerminalAnswer::AllowText {
         text: "Uno\ntwo\n".into(),
         taken: AcceptedPart::Edited,
+        hunks: vec![],
         comments: vec![],
     });
     let said = scene.ok("edit_lines", change());

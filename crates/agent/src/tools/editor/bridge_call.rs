@@ -32,6 +32,38 @@ pub(super) fn on_hub(
     arguments: &ToolArguments<'_>,
     context: &ToolContext,
 ) -> Answer {
+    told(tool, &call(connection, tool, &for_hub(connection, arguments, context)?, false, context)?)
+}
+
+/// The same for a tool that proposes changes: the user decides, and the hub says in its own words what happened to each
+/// file.
+pub(super) fn change_on_hub(
+    connection: &Connection,
+    tool: &str,
+    arguments: &ToolArguments<'_>,
+    context: &ToolContext,
+) -> Answer {
+    let result = call(connection, tool, &for_hub(connection, arguments, context)?, true, context)?;
+    let text = result.texts().collect::<Vec<_>>().join("\n");
+    if result.is_error || !has_accepted(result.structured.as_ref()) {
+        return Err(ToolFailure::Error(text));
+    }
+    Ok(text)
+}
+
+/// Whether the user accepted the change of at least one file.
+fn has_accepted(result: Option<&Value>) -> bool {
+    let Some(result) = result else { return false };
+    let accepted = |file: &Value| file.get("outcome").and_then(Value::as_str) == Some("accepted");
+    accepted(result)
+        || result.get("files").and_then(Value::as_array).is_some_and(|all| all.iter().any(accepted))
+}
+
+fn for_hub(
+    connection: &Connection,
+    arguments: &ToolArguments<'_>,
+    context: &ToolContext,
+) -> Result<Value, ToolFailure> {
     let mut converted = json!({});
     if let Some(path) = arguments.text("path") {
         converted["path"] = json!(in_folder(connection, path, context));
@@ -41,7 +73,10 @@ pub(super) fn on_hub(
         converted["line"] = json!(line);
         converted["character"] = json!(arguments.count("column").unwrap_or(0));
     }
-    told(tool, &call(connection, tool, &converted, false, context)?)
+    if let Some(name) = arguments.text("new_name") {
+        converted["newName"] = json!(name);
+    }
+    Ok(converted)
 }
 
 /// Relative paths start in the agent's folder, or else in the first folder of the editor.

@@ -92,6 +92,9 @@ impl EditorTools {
         }
         if let Some(hub_tool) = tool.of_hub {
             return match connection.is_hub() {
+                true if tool.kind == ToolKind::Change => {
+                    bridge_call::change_on_hub(&connection, hub_tool, &read, context)
+                }
                 true => bridge_call::on_hub(&connection, hub_tool, &read, context),
                 false => Err(foreign::not_offered(&connection, tool.name).into()),
             };
@@ -163,6 +166,11 @@ impl EditorTools {
 
 fn asks_for_permission(tool: &EditorTool) -> bool {
     matches!(tool.kind, ToolKind::Command | ToolKind::GitWrite)
+}
+
+/// What a tool does in an editor that may not ask its user.
+pub(crate) fn kind_elsewhere(name: &str) -> Option<ToolKind> {
+    tool(name).map(|tool| tool.kind)
 }
 
 fn tool(name: &str) -> Option<&'static EditorTool> {

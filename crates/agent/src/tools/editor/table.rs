@@ -69,10 +69,11 @@ const fn tool(
 const fn hub_tool(
     name: &'static str,
     of_hub: &'static str,
+    kind: ToolKind,
     about: &'static str,
     parameters: &'static [Parameter],
 ) -> EditorTool {
-    EditorTool { name, kind: Read, about, parameters, of_hub: Some(of_hub) }
+    EditorTool { name, kind, about, parameters, of_hub: Some(of_hub) }
 }
 
 pub(super) const TABLE: &[EditorTool] = &[
@@ -242,13 +243,28 @@ pub(super) const TABLE: &[EditorTool] = &[
     hub_tool(
         "ide.find_references",
         "findReferences",
+        Read,
         "Find all references to the symbol at a position.",
         &[PATH, required("line", Count, "The line, from 1."), COLUMN],
     ),
-    hub_tool("ide.get_symbols", "getSymbols", "List the symbols that a file defines.", &[PATH]),
+    hub_tool("ide.get_symbols", "getSymbols", Read, "List the symbols that a file defines.", &[PATH]),
+    hub_tool(
+        "ide.rename_symbol",
+        "renameSymbol",
+        Change,
+        "Propose a new name for the symbol at a position, in all files that use it; the editor's language server finds \
+         them. The user decides about each file, and those that are accepted are written.",
+        &[
+            PATH,
+            required("line", Count, "The line of the symbol, from 1."),
+            required("column", Count, "Its column, from 0, in UTF-16 code units."),
+            required("new_name", Text, "The new name."),
+        ],
+    ),
     hub_tool(
         "ide.is_modified",
         "checkDocumentDirty",
+        Read,
         "Check whether a file has unsaved changes in the editor.",
         &[PATH],
     ),

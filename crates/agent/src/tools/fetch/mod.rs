@@ -112,7 +112,8 @@ fn joined(from: &Uri, target: &str) -> String {
     let target = target.trim();
     let (scheme, authority) =
         (from.scheme_str().unwrap_or("https"), from.authority().map_or("", |it| it.as_str()));
-    if target.contains("://") {
+    let is_scheme = |scheme: &str| scheme.chars().all(|letter| letter.is_ascii_alphanumeric());
+    if target.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme)) {
         target.to_owned()
     } else if let Some(rest) = target.strip_prefix("//") {
         format!("{scheme}://{rest}")

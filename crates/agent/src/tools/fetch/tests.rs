@@ -112,6 +112,7 @@ fn a_redirect_may_be_relative() {
         ("/d", "https://x.org/d"),
         ("//y.org/d", "https://y.org/d"),
         ("http://y.org", "http://y.org"),
+        ("/d?next=https://y.org", "https://x.org/d?next=https://y.org"),
     ] {
         assert_eq!(joined(&from, target), expected);
     }

@@ -50,22 +50,39 @@ pub fn read_servers(
     let mut read = BTreeMap::new();
     for (name, server) in servers {
         let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
-        if name.is_empty() || name.len() > 40 || !name.chars().all(is_name) || name == "ide" {
+        if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_name) || name == "ide" {
             let problem = "a name has letters, digits, `-` and `_`, at most 40, and is not `ide`".to_owned();
             return Err(error(name, problem));
         }
         let config: ServerConfig =
             serde_json::from_value(server.clone()).map_err(|problem| error(name, problem.to_string()))?;
-        let config = config.expanded(&lookup).map_err(|problem| error(name, problem))?;
+        // What one that is not started lacks stops nobody.
+        let config = match config.disabled {
+            true => config,
+            false => config.expanded(&lookup).map_err(|problem| error(name, problem))?,
+        };
         config.check().map_err(|problem| error(name, problem))?;
         read.insert(name.clone(), config);
     }
     Ok(read)
 }
 
+/// The longest name of a server.
+const LONGEST_NAME: usize = 40;
+
+/// A name that tools can be called by, for a server that somebody else named.
+pub(crate) fn name_of(given: &str) -> String {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    let name = given.trim().chars().map(|letter| if is_name(letter) { letter } else { '-' });
+    match name.take(LONGEST_NAME).collect::<String>().as_str() {
+        "" | "ide" => "server".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
 impl ServerConfig {
     /// Whether it can be started as it is.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         match (&self.command, &self.url, self.kind.as_deref()) {
             (Some(command), None, None | Some("stdio")) if !command.is_empty() => Ok(()),
             (None, Some(url), None | Some("http" | "streamable-http" | "streamableHttp")) => {
@@ -136,6 +153,13 @@ mod tests {
         assert_eq!(servers["files"].args, ["-y", "secret"]);
         assert_eq!(servers["files"].env["A"], "bc");
         assert_eq!(servers["web"].headers["Authorization"], "Bearer secret");
+    }
+
+    #[test]
+    fn a_variable_of_a_server_that_is_disabled_may_be_missing() {
+        let servers =
+            read(json!({ "a": { "command": "x", "args": ["${NONE}"], "disabled": true } })).unwrap();
+        assert!(servers["a"].disabled);
     }
 
     #[test]

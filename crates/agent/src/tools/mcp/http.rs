@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::config::ServerConfig;
 use super::rpc::{self, Incoming, RpcFailure};
 use crate::tools::answer::ToolFailure;
-use crate::tools::http::{HttpRequest, Reach, read_body, send, wait_for};
+use crate::tools::http::{HttpRequest, Reach, read_body, send, wait_for, without_secrets};
 
 const LARGEST: usize = 16 * 1024 * 1024;
 const SESSION: &str = "mcp-session-id";
@@ -32,7 +32,7 @@ pub(super) struct HttpConnection {
 impl HttpConnection {
     pub(super) fn new(config: &ServerConfig) -> Result<HttpConnection, String> {
         let url = config.url.as_deref().unwrap_or_default();
-        let uri = url.parse().map_err(|error| format!("{url} is not a URL: {error}"))?;
+        let uri = url.parse().map_err(|error| format!("its `url` is not a URL: {error}"))?;
         let headers = config.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         Ok(HttpConnection { uri, headers, session: Mutex::default(), last_id: AtomicI64::new(0) })
     }
@@ -85,7 +85,8 @@ impl HttpConnection {
             status if status.is_success() => Ok(response),
             StatusCode::NOT_FOUND if has_session => Err(SESSION_ENDED.to_owned()),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                Err(format!("{} ({}): check its `headers`", response.status(), self.uri))
+                let address = without_secrets(&self.uri);
+                Err(format!("{} ({address}): check its `headers`", response.status()))
             }
             status => {
                 let (body, _) = read_body(response.into_body(), 1000).await.unwrap_or_default();

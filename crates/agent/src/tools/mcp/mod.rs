@@ -9,6 +9,8 @@ mod stdio;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -17,7 +19,10 @@ use super::answer::Answer;
 use crate::models::ToolSpec;
 use server::Server;
 
+pub(crate) use config::name_of;
 pub use config::{McpConfigError, ServerConfig, read_servers};
+
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Receives one line for the user when a server fails.
 pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
@@ -50,6 +55,19 @@ impl McpServers {
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         self.start();
         self.servers.values().flat_map(|server| server.specs()).collect()
+    }
+
+    /// Waits until each runs or cannot be started, but at most this long.
+    pub(crate) fn wait_until_started(&self, patience: Duration) {
+        let until = Instant::now() + patience;
+        while self.servers.values().any(|server| server.is_starting()) && Instant::now() < until {
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Whether the tool would be one of these servers, by its name.
+    pub(crate) fn has_server_of(&self, tool: &str) -> bool {
+        self.of_tool(tool).is_some()
     }
 
     pub(crate) fn has(&self, tool: &str) -> bool {

@@ -10,6 +10,7 @@ pub(super) const REVISION: &str = "2025-06-18";
 pub(super) const NEW_TOOLS: &str = "notifications/tools/list_changed";
 /// Longer names, and other letters, are refused by models.
 const LONGEST_NAME: usize = 100;
+const LARGEST_SCHEMA: usize = 64 * 1024;
 const MOST_TOOLS: usize = 500;
 
 /// Why there is no result.
@@ -92,6 +93,10 @@ pub(super) fn tools(server: &str, page: &Value) -> (Vec<ToolSpec>, Option<String
             return None;
         }
         let schema = tool.get("inputSchema").filter(|schema| schema.is_object());
+        // Without its parameters the model could not call it.
+        if schema.is_some_and(|schema| schema.to_string().len() > LARGEST_SCHEMA) {
+            return None;
+        }
         let about = tool.get("description").and_then(Value::as_str).unwrap_or_default();
         let about: String = about.chars().take(4000).collect();
         Some(ToolSpec {
@@ -175,6 +180,17 @@ mod tests {
             (&tools[0].schema["required"][0], &tools[1].schema["type"]),
             (&json!("x"), &json!("object"))
         );
+    }
+
+    #[test]
+    fn a_tool_with_a_schema_that_no_model_reads_is_left_out() {
+        let schema = |bytes| json!({ "type": "object", "description": "x".repeat(bytes) });
+        let page = json!({ "tools": [
+            { "name": "a", "inputSchema": schema(100_000) },
+            { "name": "b", "inputSchema": schema(10_000) },
+        ] });
+        let names: Vec<_> = tools("srv", &page).0.into_iter().map(|tool| tool.name).collect();
+        assert_eq!(names, ["srv.b"]);
     }
 
     #[test]

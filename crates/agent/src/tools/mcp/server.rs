@@ -23,6 +23,8 @@ const AGAIN: Duration = Duration::from_secs(10);
 /// One that could not be started, and so has no tools to call, is tried again this often.
 const LATER: Duration = Duration::from_secs(60);
 const MOST_PAGES: usize = 50;
+/// Of names, descriptions and schemas of all tools.
+const MOST_BYTES: usize = 1024 * 1024;
 
 pub(super) struct Server {
     name: String,
@@ -161,9 +163,25 @@ impl Server {
 
     fn list(&self, connection: &McpConnection) -> Result<Vec<ToolSpec>, String> {
         let (mut tools, mut params) = (Vec::new(), json!({}));
+        // All of them go to the model with each request.
+        let mut left = MOST_BYTES;
         for _ in 0..MOST_PAGES {
             let (page, next) = rpc::tools(&self.name, &ask(connection, "tools/list", &params)?);
-            tools.extend(page);
+            for tool in page {
+                let size = tool.name.len() + tool.description.len() + tool.schema.to_string().len();
+                let Some(rest) = left.checked_sub(size) else {
+                    self.report(&format!(
+                        "The MCP server {} describes its tools with more than {} KiB: the model gets the first {} of \
+                         them.",
+                        self.name,
+                        MOST_BYTES / 1024,
+                        tools.len()
+                    ));
+                    return Ok(tools);
+                };
+                left = rest;
+                tools.push(tool);
+            }
             let Some(next) = next else { break };
             params = json!({ "cursor": next });
         }
@@ -198,9 +216,13 @@ impl Server {
                 return;
             }
         }
+        self.report(&format!("The MCP server {} is not available: {why}", self.name));
+    }
+
+    fn report(&self, line: &str) {
         let report = self.report.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(report) = report {
-            report(&format!("The MCP server {} is not available: {why}", self.name));
+            report(line);
         }
     }
 
@@ -213,6 +235,10 @@ impl Server {
         self.locked().tools.iter().any(|spec| {
             spec.name.strip_prefix(&self.name).and_then(|name| name.strip_prefix('.')) == Some(tool)
         })
+    }
+
+    pub(super) fn is_starting(&self) -> bool {
+        matches!(self.locked().phase, ServerPhase::Starting)
     }
 
     pub(super) fn status(&self) -> String {

@@ -86,6 +86,35 @@ fn a_server_that_dies_is_reported_once_and_its_tools_say_so() {
 }
 
 #[test]
+fn the_descriptions_of_a_servers_tools_have_a_limit_in_bytes() {
+    let scene = ToolScene::new(PermissionMode::Yolo);
+    let schema = json!({ "type": "object", "description": "x".repeat(50_000) });
+    let listed: Vec<_> =
+        (0..40).map(|number| json!({ "name": format!("t{number}"), "inputSchema": schema })).collect();
+    scene.write("page", json!({ "tools": listed }).to_string());
+    let text = format!(
+        r#"while read -r line; do
+  id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{{"jsonrpc":"2.0","id":'$id',"result":{{"protocolVersion":"2025-06-18"}}}}';;
+    *'"tools/list"'*) printf '{{"jsonrpc":"2.0","id":%s,"result":' $id; cat {}; echo '}}';;
+  esac
+done"#,
+        scene.path("page").display()
+    );
+    let args = vec!["-c".into(), text];
+    let tools = tools(&scene, ServerConfig { command: Some("sh".into()), args, ..ServerConfig::default() });
+    let reports = Arc::<Mutex<Vec<String>>>::default();
+    let heard = Arc::clone(&reports);
+    tools.report_mcp_failures(Arc::new(move |text| heard.lock().unwrap().push(text.to_owned())));
+    let listed = || tools.specs().iter().filter(|spec| spec.name.starts_with("srv.")).count();
+    eventually("the server is ready", || listed() > 0);
+    assert_eq!(listed(), 20, "1 MiB");
+    let reports = reports.lock().unwrap();
+    assert!(reports.len() == 1 && reports[0].contains("gets the first 20 of them"), "{reports:?}");
+}
+
+#[test]
 fn a_server_that_floods_is_ended() {
     for flood in [r#"yes '{"method":"n"}'"#, "head -c 40000000 /dev/zero | tr '\\0' x; sleep 60"] {
         let scene = ToolScene::new(PermissionMode::Yolo);
@@ -134,6 +163,28 @@ fn a_server_that_cannot_be_started_says_why() {
     let tools = tools(&scene, config);
     tools.specs();
     eventually("it failed", || tools.mcp_status()[0].1.contains("cannot be started"));
+}
+
+#[test]
+fn a_key_in_the_address_of_a_server_is_not_told() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let refusing = thread::spawn(move || {
+        let (mut connection, _) = listener.accept().unwrap();
+        let _ = connection.read(&mut [0; 4096]);
+        connection.write_all(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n").unwrap();
+        // Then nobody listens.
+    });
+    let url = Some(format!("http://127.0.0.1:{port}/mcp?key=SECRET"));
+    for wanted in ["401", "/mcp"] {
+        let scene = ToolScene::new(PermissionMode::Yolo);
+        let tools = tools(&scene, ServerConfig { url: url.clone(), ..ServerConfig::default() });
+        tools.specs();
+        eventually("it failed", || tools.mcp_status()[0].1.contains("not available"));
+        let status = tools.mcp_status()[0].1.clone();
+        assert!(status.contains(wanted) && !status.contains("SECRET"), "{status}");
+    }
+    refusing.join().unwrap();
 }
 
 #[test]

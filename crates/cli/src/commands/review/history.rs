@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use linkspan_editor_api::labels::outcome_in_full;
-use linkspan_editor_api::{HistoryEntry, HistoryList};
+use linkspan_editor_api::{HistoryEntry, HistoryList, parse_turn};
 
 use crate::cli::context::CliContext;
 use crate::cli::exit::Failure;
@@ -19,6 +19,16 @@ pub(crate) struct Args {
     /// List at most this many.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: u32,
+    /// Only changes of this conversation, such as t3, or of one of its turns, such as t3/2.
+    #[arg(long, value_name = "CHAT", value_parser = chat_name)]
+    chat: Option<String>,
+}
+
+fn chat_name(text: &str) -> Result<String, String> {
+    match parse_turn(text) {
+        Some(_) => Ok(text.to_owned()),
+        None => Err("name a conversation, such as t3, or one of its turns, such as t3/2".into()),
+    }
 }
 
 pub(crate) fn run(args: &Args, cli: &CliContext) -> Result<Report, Failure> {
@@ -32,12 +42,14 @@ pub(crate) fn of_window(args: &Args, cli: &CliContext, window: Option<String>) -
         limit: Some(args.limit),
         path: path.map(|path| path.to_string_lossy().into_owned()),
         window,
+        chat: args.chat.clone(),
         ..HistoryList::default()
     };
     let history = cli.greeted()?.request(&list)?;
     let json = serde_json::to_value(&history).unwrap_or_default();
     let text = match history.entries.as_slice() {
         [] if args.file.is_some() => "no change of it is recorded".into(),
+        [] if args.chat.is_some() => "no change of this conversation is recorded".into(),
         [] => "nothing has been decided yet".into(),
         entries => render(entries, &here(), now_ms()),
     };
@@ -107,6 +119,9 @@ fn what(entry: &HistoryEntry, listed: &[HistoryEntry]) -> String {
     if let Some(by) = entry.decided_by.as_ref().filter(|_| entry.undoes.is_none()) {
         words += &format!(", in {}", name(by));
     }
+    if let Some(origin) = &entry.origin {
+        words += &format!(", {}", name(&origin.turn_name()));
+    }
     if entry.undone {
         words += ", undone";
     }
@@ -124,6 +139,7 @@ pub(crate) mod tests {
             review: "r12".into(),
             change: Some("c17".into()),
             undoes: None,
+            set: None,
             window: "w1".into(),
             agent: "claude-code".into(),
             dialect: "claude".into(),
@@ -140,6 +156,7 @@ pub(crate) mod tests {
             undoable: true,
             undone: true,
             on_disk: Some(true),
+            origin: None,
         }
     }
 

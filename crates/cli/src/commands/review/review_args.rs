@@ -152,6 +152,7 @@ pub(crate) mod tests {
             revision: 1,
             digest: String::new(),
             set: None,
+            set_label: None,
             window: "w1".into(),
             agent: "claude-code".into(),
             dialect: "claude".into(),
@@ -171,6 +172,7 @@ pub(crate) mod tests {
             owner_gone: false,
             receives: None,
             receives_notes: None,
+            origin: None,
         }
     }
 

@@ -39,6 +39,9 @@ pub(crate) fn render(got: &ReviewsGetResult) -> String {
     if let Some(description) = shown.description() {
         text += &format!("“{}”\n", name(description));
     }
+    if let Some(origin) = &shown.origin {
+        text += &format!("{}\n", name(&origin.why()));
+    }
     let mut facts = Vec::new();
     if shown.new_file {
         facts.push("new file".to_owned());
@@ -141,6 +144,26 @@ mod tests {
         got.outcome =
             Some(ReviewOutcome { ended: ReviewEnded::Withdrawn, comments: vec![], delivered: true });
         assert!(!render(&got).contains("receives only"), "nobody types any longer");
+    }
+
+    #[test]
+    fn a_change_of_a_chat_says_why() {
+        let origin = linkspan_editor_api::ReviewOrigin {
+            chat: "t3".into(),
+            turn: 2,
+            item: 7,
+            prompt: Some("make it\nloud".into()),
+            words: Some("I will \u{1b}[31mshout".into()),
+        };
+        let got = ReviewsGetResult {
+            shown: ReviewShow { origin: Some(origin), ..shown("a\n", "b\n", vec![]) },
+            phase: "pending".into(),
+            diff: String::new(),
+            outcome: None,
+        };
+        let text = anstream::adapter::strip_str(&render(&got)).to_string();
+        let why = "from turn t3/2 of a chat: “make it loud”; the agent said: “I will \\u{1b}[31mshout”\n";
+        assert!(text.contains(why), "{text}");
     }
 
     #[test]

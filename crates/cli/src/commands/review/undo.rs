@@ -4,20 +4,25 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use linkspan_client::{Control, ControlError};
-use linkspan_editor_api::{HistoryEntry, HistoryList, HistoryUndo, HistoryUndoResult, HubStatus};
+use linkspan_editor_api::{
+    HistoryEntry, HistoryList, HistoryUndo, HistoryUndoResult, HistoryUndoTurn, HubStatus, TurnUndo,
+    parse_turn,
+};
 
 use crate::cli::context::CliContext;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::{Report, lines_changed, relative};
+use crate::cli::output::{Report, count, lines_changed, relative};
 use crate::commands::review::history::{here, id};
 use linkspan_client::visible::name;
 
 /// Take back an accepted change, byte for byte.
 ///
-/// The file gets the bytes that it held before the change. If it was changed since, nothing happens.
+/// The file gets the bytes that it held before the change. If it was changed since, nothing happens. A turn of a chat is
+/// undone file by file, the newest change first: what can be undone is, and the others are listed with the reason.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The change, as `linkspan history` lists it: r12, or c17 for an undo. Undoing an undo is a redo.
+    /// The change, as `linkspan history` lists it: r12, or c17 for an undo. Undoing an undo is a redo. t3/2 undoes all
+    /// changes of the second turn of the conversation t3.
     #[arg(value_name = "CHANGE", value_parser = change_name)]
     change: Option<String>,
     /// Take back the newest change in this workspace that is not undone.
@@ -27,10 +32,12 @@ pub(crate) struct Args {
 
 fn change_name(text: &str) -> Result<String, String> {
     let number = text.strip_prefix(['c', 'r']).unwrap_or_default();
-    match number.parse::<u64>() {
-        Ok(_) => Ok(text.to_owned()),
-        Err(_) => Err("name a change by its id, such as r12 or c17; `linkspan history` lists them".into()),
+    let is_turn = matches!(parse_turn(text), Some((_, Some(_))));
+    if is_turn || number.parse::<u64>().is_ok() {
+        return Ok(text.to_owned());
     }
+    Err("name a change by its id, such as r12 or c17, or a turn of a chat, such as t3/2; `linkspan history` lists them"
+        .into())
 }
 
 pub(crate) fn run(args: &Args, cli: &CliContext, json: bool) -> Result<Report, Failure> {
@@ -51,6 +58,14 @@ pub(crate) fn of_window(
         ));
     }
     let mut hub = cli.greeted()?;
+    if let Some(turn) = args.change.as_ref().filter(|change| change.starts_with('t')) {
+        if window.is_some() {
+            return Err(Failure::usage(format!(
+                "a turn may have changed other windows too: `linkspan undo {turn}`"
+            )));
+        }
+        return undo_turn(&mut hub, turn);
+    }
     let change = match &args.change {
         Some(change) => {
             if let Some(window) = &window {
@@ -69,16 +84,49 @@ pub(crate) fn of_window(
             id(&newest).to_owned()
         }
     };
-    let undone = hub.request(&HistoryUndo { change: change.clone() }).map_err(|error| match error {
-        // The hub may have done it before the connection was lost.
+    let undone =
+        hub.request(&HistoryUndo { change: change.clone() }).map_err(|error| unknown(error, &change))?;
+    let json = serde_json::to_value(&undone).unwrap_or_default();
+    Ok(Report::new(describe(&change, &undone), json))
+}
+
+fn undo_turn(hub: &mut Control, turn: &str) -> Result<Report, Failure> {
+    let undone =
+        hub.request(&HistoryUndoTurn { turn: turn.to_owned() }).map_err(|error| unknown(error, turn))?;
+    let json = serde_json::to_value(&undone).unwrap_or_default();
+    let is_whole = undone.changes.iter().all(|change| change.undone.is_some());
+    let exit = if is_whole { Exit::Ok } else { Exit::Refused };
+    Ok(Report::new(describe_turn(turn, &undone.changes), json).ending(exit))
+}
+
+fn describe_turn(turn: &str, changes: &[TurnUndo]) -> String {
+    let undone = changes.iter().filter(|change| change.undone.is_some()).count();
+    let mut text = match changes.len() {
+        all if all == undone => format!("undid {} of turn {turn}", count(all as u64, "change")),
+        all => format!("undid {undone} of {} of turn {turn}", count(all as u64, "change")),
+    };
+    for change in changes {
+        let line = match (&change.undone, &change.error) {
+            (Some(undone), _) => describe(&change.review, undone),
+            (None, error) => {
+                let error = error.as_deref().unwrap_or("the hub does not say why");
+                format!("did not undo {}: {}", name(&change.review), name(error))
+            }
+        };
+        text += &format!("\n{line}");
+    }
+    text
+}
+
+/// The hub may have done it before the connection was lost.
+fn unknown(error: ControlError, change: &str) -> Failure {
+    match error {
         ControlError::Closed | ControlError::Timeout { .. } | ControlError::Io(_) => Failure::new(
             Exit::NoHub,
             format!("{error}. `linkspan history` shows whether {change} was undone"),
         ),
         error => error.into(),
-    })?;
-    let json = serde_json::to_value(&undone).unwrap_or_default();
-    Ok(Report::new(describe(&change, &undone), json))
+    }
 }
 
 /// With the id that the user gave: a change may have two.
@@ -182,7 +230,11 @@ mod tests {
 
     #[test]
     fn only_ids_of_changes_and_reviews_are_accepted() {
-        assert!(["c17", "r1"].iter().all(|good| change_name(good).is_ok()));
-        assert!(["", "17", "w1", "c", "last", "c-1", "c1;rm"].iter().all(|bad| change_name(bad).is_err()));
+        assert!(["c17", "r1", "t3/2"].iter().all(|good| change_name(good).is_ok()));
+        assert!(
+            ["", "17", "w1", "c", "last", "c-1", "c1;rm", "t3", "t3/x"]
+                .iter()
+                .all(|bad| change_name(bad).is_err())
+        );
     }
 }

@@ -14,8 +14,8 @@ use crate::cli::signals;
 use crate::cli::window::{WindowOptions, ask, connect};
 
 /// Tools that wait for the user's decision, which may take any time.
-const WAIT_FOR_USER: [&str; 5] =
-    ["proposeChange", "compareTexts", "openDiff", "runInTerminal", "executeCode"];
+const WAIT_FOR_USER: [&str; 6] =
+    ["proposeChange", "compareTexts", "renameSymbol", "openDiff", "runInTerminal", "executeCode"];
 
 /// Call a tool of the editor.
 ///

@@ -60,7 +60,7 @@ fn paths_outside_the_folder_are_neither_read_nor_written_nor_shown() {
         session.agent.send(
             &json!({ "jsonrpc": "2.0", "id": id + 20, "method": "fs/write_text_file", "params": params }),
         );
-        assert!(session.agent.answer(id + 20)["result"].is_object());
+        assert!(session.agent.answer(id + 20)["error"].is_object(), "{path}");
     }
     session.agent.ends(&prompt, "end_turn");
     assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");

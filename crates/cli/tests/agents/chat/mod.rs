@@ -2,6 +2,7 @@
 //! ends the test holds.
 
 mod hostile;
+mod memory;
 mod turns;
 
 use serde_json::json;

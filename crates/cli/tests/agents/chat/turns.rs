@@ -151,3 +151,59 @@ fn a_closed_conversation_ends_its_agent() {
     session.is("stopped");
     eventually("the agent has ended", || (!world::alive(pid)).then_some(()));
 }
+
+#[test]
+fn a_change_of_a_chat_says_why_and_its_turn_is_listed_and_undone_by_commands() {
+    let mut session = Session::new();
+    let two = session.world.file("b.txt", "b\n");
+    session.client.prompt(&session.chat, "please shout");
+    let (prompt, _) = session.agent.prompted();
+    let words = json!({ "type": "text", "text": "I will shout." });
+    session.agent.update(json!({ "sessionUpdate": "agent_message_chunk", "content": words }));
+    let new = TEXT.replace("two", "TWO");
+    for (tool, path, old, new) in [(7, session.path.clone(), TEXT, new.as_str()), (8, two, "b\n", "B\n")] {
+        session.agent.wants(tool, &path, old, new);
+        let review = eventually("its review", || {
+            let pending = session.world.reviews();
+            pending.first().map(|review| review["review"].as_str().unwrap().to_owned())
+        });
+        let shown = session.world.run(&["show", &review]).ok().stdout;
+        let why = "from turn t1/1 of a chat: “please shout”; the agent said: “I will shout.”";
+        assert!(shown.contains(why), "{shown}");
+        let accept = session.world.command(&["accept", &review]).spawn().unwrap();
+        assert_eq!(session.agent.option(tool).as_deref(), Some("yes"));
+        std::fs::write(&path, new).unwrap();
+        let id = format!("e{tool}");
+        let done = json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed" });
+        session.agent.update(done);
+        assert_eq!(world::finish(accept).code, 0);
+    }
+    session.agent.ends(&prompt, "end_turn");
+    session.is("idle");
+    let count = |args: &[&str]| session.world.json(args)["entries"].as_array().unwrap().len();
+    assert_eq!(count(&["history", "--chat", "t1"]), 2);
+    assert_eq!((count(&["history", "--chat", "t1/2"]), count(&["history", "--chat", "t2"])), (0, 0));
+    let entries = session.world.json(&["history"]);
+    let origin = &entries["entries"][0]["origin"];
+    assert_eq!(
+        (&origin["chat"], &origin["turn"], &origin["prompt"]),
+        (&json!("t1"), &json!(1), &json!("please shout"))
+    );
+    // One of the files was changed since.
+    session.world.file("b.txt", "B\nmore\n");
+    let undone = session.world.run(&["undo", "t1/1"]);
+    assert_eq!(undone.code, 5, "{undone:?}");
+    assert!(undone.stdout.starts_with("undid 1 of 2 changes of turn t1/1\n"), "{undone:?}");
+    assert!(
+        undone.stdout.contains("did not undo r2") && undone.stdout.contains("undid r1 in a.txt"),
+        "{undone:?}"
+    );
+    assert_eq!(session.world.read_text("a.txt"), TEXT);
+    assert_eq!(session.world.read_text("b.txt"), "B\nmore\n");
+    session.world.file("b.txt", "B\n");
+    assert_eq!(session.world.run(&["undo", "t1/1"]).code, 0);
+    assert_eq!(session.world.read_text("b.txt"), "b\n");
+    let again = session.world.run(&["undo", "t1/1"]);
+    assert_eq!(again.code, 4, "{again:?}");
+    assert!(again.stderr.contains("turn t1/1 has no change to undo"), "{again:?}");
+}

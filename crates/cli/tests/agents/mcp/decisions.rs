@@ -240,6 +240,8 @@ fn a_large_text_passes() {
     let told =
         |told: &Value| told["params"]["message"].as_str().is_some_and(|message| message.contains(" on r"));
     client.until("a review to decide", told);
+    // Ten megabytes take a moment to be recorded.
+    world.pending(1);
     world.run(&["accept", "latest"]).ok();
     assert_eq!(client.result(call)["structuredContent"]["newFile"], true);
     assert!(world.read("large.txt") == text.as_bytes(), "byte for byte");

@@ -13,10 +13,11 @@ const AWAY: Duration = Duration::from_secs(7);
 
 /// A client whose change was accepted, and which has not read that yet.
 struct UnreadAnswer {
-    world: World,
     editor: Editor,
     client: Client,
     review: String,
+    /// Last, because it stops the hub: an editor that is still attached would start it again.
+    world: World,
 }
 
 fn change() -> Value {

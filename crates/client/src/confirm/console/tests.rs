@@ -83,7 +83,7 @@ fn only_a_clear_word_is_an_answer() {
         person.reads();
     }
     person.types.write_all(b"n too long\n").unwrap();
-    assert_eq!(end(&heard), TerminalAnswer::Deny { reason: Some("too long".to_owned()) });
+    assert_eq!(end(&heard), TerminalAnswer::Deny { reason: Some("too long".to_owned()), comments: vec![] });
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn what_was_typed_before_the_question_is_no_answer() {
     thread::sleep(Duration::from_millis(50));
     assert!(heard.try_recv().is_err());
     person.types.write_all(b"no\n").unwrap();
-    assert_eq!(end(&heard), TerminalAnswer::Deny { reason: None });
+    assert_eq!(end(&heard), TerminalAnswer::Deny { reason: None, comments: vec![] });
 }
 
 #[test]
@@ -163,4 +163,34 @@ fn a_change_that_is_not_shown_to_its_end_needs_more_than_a_yes() {
     assert!(person.reads().contains(UNSEEN));
     person.types.write_all(b"allow unseen\n").unwrap();
     assert_eq!(end(&heard), TerminalAnswer::Allow);
+}
+
+#[test]
+fn comments_on_lines_go_with_the_answer() {
+    for (answer, is_no) in [("n why\n", true), ("y\n", false)] {
+        let (mut person, cancelled) = (person(), Arc::new(Cancellation::never()));
+        let heard = person.is_asked(&cancelled);
+        assert!(person.reads().contains("[c] LINE COMMENT"));
+        for (comment, noted) in [
+            ("c 2 what is this?\n", "(line 2: what is this?)"),
+            ("c 1 gone\n", "(line 1: gone)"),
+            ("c 1\n", "(no comment on line 1)"),
+            ("c 99 nowhere\n", ""),
+            ("c x\n", ""),
+        ] {
+            person.types.write_all(comment.as_bytes()).unwrap();
+            assert!(person.reads().starts_with(noted), "{comment}");
+        }
+        person.types.write_all(answer.as_bytes()).unwrap();
+        let (reason, comments) = match heard.recv().unwrap() {
+            TerminalAnswer::Deny { reason, comments } => (reason, comments),
+            TerminalAnswer::AllowText { taken: AcceptedPart::All, comments, text, .. } => {
+                assert!(text.starts_with("one\n"));
+                (None, comments)
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(reason, is_no.then(|| "why".to_owned()));
+        assert_eq!(comments, [Comment { line: 2, text: "what is this?".to_owned() }]);
+    }
 }

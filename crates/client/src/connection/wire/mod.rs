@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::error::CallError;
 use super::types::{
-    Change, ChangeOutcome, EditorDiagnostic, EditorInfo, EditorSelection, OpenAt, OpenPrecision,
+    AllowedBy, Change, ChangeOutcome, EditorDiagnostic, EditorInfo, EditorSelection, OpenAt, OpenPrecision,
     PermissionAnswer, ToolInfo, ToolResult,
 };
 use crate::discover::Wire;
@@ -95,6 +95,11 @@ pub(super) trait WireCodec: Debug + Send + Sync {
     /// Closes the tab of a change that was proposed under that name.
     fn close_diff(&self, tab: &str) -> Vec<WireCall> {
         vec![self.close_tab(tab)]
+    }
+
+    /// Tells about a change that the caller is about to write itself.
+    fn record(&self, _change: &Change, _allowed_by: AllowedBy) -> Result<WireCall, CallError> {
+        Err(not_on("the protocol of this editor", "changes that are already decided"))
     }
 
     /// Asks whether the agent may run this command.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{WireCall, WireCodec, Withdrawal, text_of};
 use crate::connection::error::CallError;
 use crate::connection::types::{
-    Change, ChangeOutcome, ChangeWriter, DecidedHunk, DiffOutcome, EditorDiagnostic, EditorInfo,
+    AllowedBy, Change, ChangeOutcome, ChangeWriter, DecidedHunk, DiffOutcome, EditorDiagnostic, EditorInfo,
     EditorSelection, OpenAt, OpenPrecision, PermissionAnswer, ToolInfo, ToolResult,
 };
 
@@ -91,6 +91,16 @@ impl WireCodec for Own {
             ChangeWriter::Caller => "agent",
         });
         Ok(WireCall::new("proposeChange", arguments))
+    }
+
+    fn record(&self, change: &Change, allowed_by: AllowedBy) -> Result<WireCall, CallError> {
+        let arguments = json!({
+            "path": text_of(&change.path)?,
+            "newText": change.new_text,
+            "label": change.label,
+            "allowedBy": allowed_by,
+        });
+        Ok(WireCall::new("recordChange", arguments))
     }
 
     fn read_decided(&self, _change: &Change, answer: &ToolResult) -> Result<ChangeOutcome, CallError> {

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use linkspan_dialect::EditorEvent;
 use linkspan_editor_api as api;
-use linkspan_editor_api::{DocumentVersion, Mentioned, OpenDocument, Selection, WindowEvent};
+use linkspan_editor_api::{
+    DocumentVersion, Mentioned, OpenDocument, RpcError, Selection, WindowEvent, errors,
+};
 use linkspan_review::{AgentId, WindowId};
 
 use crate::core::Core;
@@ -34,6 +36,31 @@ impl Core {
         let lines = lines.map(|lines| (lines.first, lines.last));
         let event = EditorEvent::Mentioned { path: path.into(), lines };
         self.agents.notify_window(&mut self.out, window, &event);
+    }
+
+    /// The same for those who want to know who received it.
+    pub(in crate::core) fn mention(
+        &mut self,
+        window: WindowId,
+        mention: api::AgentsMention,
+    ) -> Result<api::AgentsMentionResult, RpcError> {
+        let api::AgentsMention { path, lines, agent } = mention;
+        if !self.windows.may_leave(window, &path) {
+            let message = format!("{path} was not sent: `deny` in config.toml covers it");
+            return Err(RpcError::new(errors::DENIED, message));
+        }
+        let what = WindowEvent::Mentioned { path: path.clone(), lines };
+        self.connections.publish(&mut self.out, window, what);
+        let lines = lines.map(|lines| (lines.first, lines.last));
+        let event = EditorEvent::Mentioned { path: path.into(), lines };
+        let mut agents = Vec::new();
+        for id in self.agents.in_window(window) {
+            let is_meant = agent.as_ref().is_none_or(|wanted| *wanted == id.to_string());
+            if is_meant && self.agents.notify(&mut self.out, id, &event) {
+                agents.extend(self.agents.get(&id).map(|agent| agent.name.clone()));
+            }
+        }
+        Ok(api::AgentsMentionResult { agents })
     }
 
     pub(in crate::core) fn diagnostics_changed(&mut self, window: WindowId, files: Vec<DocumentVersion>) {

@@ -182,12 +182,16 @@ impl Agents {
         }
     }
 
-    pub(super) fn notify(&self, out: &mut Out, id: AgentId, event: &EditorEvent) {
+    /// Returns whether the agent wants to know of such an event, and is there.
+    pub(super) fn notify(&self, out: &mut Out, id: AgentId, event: &EditorEvent) -> bool {
         // Events are of no use to an agent that listens later.
         let agent = self.get(&id).filter(|agent| agent.stream_grace_timer.is_none());
-        if let Some(text) = agent.and_then(|agent| agent.session.event(event)) {
+        let text = agent.and_then(|agent| agent.session.event(event));
+        let is_sent = text.is_some();
+        if let Some(text) = text {
             self.send(out, id, text);
         }
+        is_sent
     }
 
     /// An editor that came back may support other things than before.

@@ -21,7 +21,7 @@ pub(in crate::core) mod streams;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linkspan_dialect::{CallId, Session};
+use linkspan_dialect::{ACP, CallId, Session};
 use linkspan_editor_api::visible::is_hidden;
 use linkspan_editor_api::{HookJoin, Receives};
 use linkspan_review::{AgentId, ReviewId, SetId, WindowId};
@@ -123,6 +123,11 @@ impl Agent {
     pub(super) fn key(&self) -> String {
         let session = self.key.iter().flat_map(|key| [SESSION.to_string(), key.clone()]);
         format!("{}:{}{}", self.session.dialect().name, self.name, session.collect::<String>())
+    }
+
+    /// It is hosted, or behind `linkspan acp`: what it asked for is over when its connection is.
+    pub(super) fn is_acp(&self) -> bool {
+        self.session.dialect().name == ACP.name
     }
 
     pub(super) fn principal(&self) -> AgentPrincipal {

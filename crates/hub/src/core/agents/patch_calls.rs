@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use linkspan_dialect::{Answer, CallId};
 use linkspan_review::{AgentId, Digest, Effect, ReviewId};
 
-use crate::core::agents::Agents;
+use crate::core::agents::{Agent, Agents};
 
 /// Writes of parts of patches whose agents have not confirmed that they do not apply them. An agent that is lost may
 /// still apply its patch, on top of what the hub would have written. `None`: the write is not ready, or its call has it.
@@ -65,6 +65,11 @@ pub(in crate::core) enum PatchStep {
 impl PatchPart {
     pub(in crate::core) fn new(path: PathBuf, compared: bool, result: Option<Digest>) -> PatchPart {
         PatchPart { path, compared, result, review: None, answer: None, held: None }
+    }
+
+    /// The same for an agent that cannot be told to apply it.
+    pub(in crate::core) fn written_here(self) -> PatchPart {
+        PatchPart { result: None, ..self }
     }
 
     /// Accepted here, and nobody has written it.
@@ -240,6 +245,13 @@ impl Agents {
         let held = patch.parts.iter_mut().filter_map(|part| part.held.take()).collect();
         let decided = patch.parts.iter().filter(|part| part.answer.is_some()).filter_map(|part| part.review);
         (held, decided.collect())
+    }
+
+    /// The patches of an agent that cannot apply them once it is gone.
+    pub(super) fn patch_calls_of_acp(&self, id: AgentId) -> Vec<CallId> {
+        let is_acp = self.get(&id).is_some_and(Agent::is_acp);
+        let calls = self.patches.keys().filter(|(of, _)| is_acp && *of == id);
+        calls.map(|(_, call)| *call).collect()
     }
 
     /// The agent is gone, and its calls with it. The writes that were held wait for it to come back.

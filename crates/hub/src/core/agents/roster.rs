@@ -51,6 +51,12 @@ impl Agents {
         Some(set)
     }
 
+    /// The name that its agent gave a set.
+    pub(in crate::core) fn name_of_set(&self, set: SetId) -> Option<&str> {
+        let mut names = self.all.values().flat_map(|agent| &agent.sets);
+        names.find(|(_, known)| **known == set).map(|(name, _)| name.as_str())
+    }
+
     pub(in crate::core) fn get(&self, id: &AgentId) -> Option<&Agent> {
         self.all.get(id)
     }

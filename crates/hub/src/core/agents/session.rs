@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use linkspan_dialect::{
-    ACP, AgentFrame, CallId, Dialect, Endpoint, ExchangeId, FailureKind, OWN, ServerFacts, Session, Step,
+    ACP_PROXIED, AgentFrame, CallId, ChatCommand, Dialect, Endpoint, ExchangeId, FailureKind, OWN,
+    ServerFacts, Session, Step,
 };
 use linkspan_editor_api::{AgentJoin, AgentJoinResult, Message, RequestId, RpcError, WindowEvent, errors};
 use linkspan_review as review;
@@ -101,8 +102,9 @@ impl Core {
         if let Some(stale) = stale.map(|(id, _)| *id) {
             self.hang_up(stale, 1001, "it has joined again");
         }
-        let mut agent =
-            admit(self, window, OWN, Transport::Local(connection)).map_err(|error| join_refused(&error))?;
+        let dialect = if join.acp_proxy { ACP_PROXIED } else { OWN };
+        let mut agent = admit(self, window, dialect, Transport::Local(connection))
+            .map_err(|error| join_refused(&error))?;
         agent.introduced = true;
         agent.name = name;
         agent.version = display_name(&join.version);
@@ -170,16 +172,19 @@ impl Core {
         mark_alive(self, id);
     }
 
-    /// Ends the connection, whatever the agent has open; that is not a goodbye of the agent.
+    /// Ends the connection, whatever the agent has open; that is not a goodbye of the agent, unless its process ends too.
     pub(in crate::core) fn hang_up(&mut self, id: AgentId, code: u16, reason: &'static str) {
         let Some(transport) = self.agents.get(&id).map(|agent| agent.transport) else { return };
         if !matches!(transport, Transport::Local(_)) {
             self.out.push(Action::CloseAgent { agent: id, code, reason });
         }
-        end_session(self, id, transport, false);
+        end_session(self, id, transport, matches!(transport, Transport::Child));
     }
 
     pub(in crate::core) fn agent_closed(&mut self, id: AgentId, said_goodbye: bool) {
+        for call in self.agents.patch_calls_of_acp(id) {
+            self.patch_cancelled(id, call);
+        }
         let Some(agent) = self.agents.remove(&id) else { return };
         if let Some(timer) = agent.stream_grace_timer {
             self.out.cancel(timer);
@@ -225,10 +230,12 @@ impl Core {
 pub(in crate::core) fn host(
     core: &mut Core,
     window: WindowId,
+    dialect: &'static Dialect,
     name: &str,
     key: String,
 ) -> Result<AgentId, String> {
-    let mut agent = admit(core, window, ACP, transport_of(ACP)).map_err(|error| error.reason().to_owned())?;
+    let transport = transport_of(dialect);
+    let mut agent = admit(core, window, dialect, transport).map_err(|error| error.reason().to_owned())?;
     agent.introduced = true;
     agent.name = display_name(name);
     agent.key = Some(key);
@@ -237,6 +244,19 @@ pub(in crate::core) fn host(
     core.agents.insert(id, agent);
     register_joined(core, id);
     Ok(id)
+}
+
+/// The connection of a joined agent ended. Returns whether no other process asks again: a hook ends with its question,
+/// and an agent ends with its proxy.
+pub(in crate::core) fn left_with_connection(core: &mut Core, id: AgentId) -> bool {
+    let Some(agent) = core.agents.get_mut(&id) else { return false };
+    let is_proxied = agent.is_acp();
+    let is_over = is_proxied || agent.hook.is_some();
+    if is_proxied {
+        agent.session.command(ChatCommand::Gone);
+        take_steps(core, id);
+    }
+    is_over
 }
 
 /// Does what a command to a hosted agent, or an answer to it, leads to.

@@ -9,13 +9,15 @@ use linkspan_editor_api::{
 };
 use linkspan_review::{AgentId, WindowId};
 
+use super::items::{Items, end_tool};
 use super::publish;
-use crate::core::contract::{ChildCommand, ConnectionId};
+use super::turns::{CurrentTurn, end_of};
+use crate::core::contract::{ChatPeer, ConnectionId};
 use crate::core::out::Out;
 use crate::core::timers::{Due, TimerId};
 
 /// More than anyone reads; an agent that says more is stopped.
-pub(super) const MOST_ITEMS: usize = 10_000;
+pub(super) const MOST_ITEMS: u32 = 10_000;
 const LONGEST_ITEM: usize = 1024 * 1024;
 const MOST_BYTES: usize = 32 * 1024 * 1024;
 
@@ -38,20 +40,27 @@ pub(super) struct Chat {
     pub(super) mode: Option<String>,
     pub(super) modes: Vec<ChatMode>,
     pub(super) usage: Option<ChatUsage>,
+    /// The agent takes pictures, once that is known.
+    pub(super) pictures: Option<bool>,
     pub(super) started_ms: i64,
     pub(super) changed_ms: i64,
     /// The agent's own id of the conversation.
     pub(super) session: Option<String>,
-    /// The user allowed that it is started.
-    pub(super) permitted: bool,
+    /// The command that the user allowed to be started.
+    pub(super) permitted: Option<Vec<String>>,
     /// What the model has to be told with the next message.
     pub(super) untold: Option<String>,
-    pub(super) items: Vec<ChatItem>,
+    /// What it is told when the turn is over, unless it is lost before.
+    pub(super) follow_up: Option<String>,
+    pub(super) items: Items,
+    /// Messages of the user that were sent.
+    pub(super) turns: u32,
     pub(super) readers: BTreeSet<ConnectionId>,
     /// Messages that wait, by their place.
     pub(super) queue: VecDeque<u32>,
     pub(super) live: Option<Live>,
-    bytes: usize,
+    /// How often items of it are being read from the journal: what is not there yet stays here until then.
+    pub(super) reads: usize,
     /// Not recorded yet.
     pub(super) unrecorded: BTreeSet<u32>,
     pub(super) head_unrecorded: bool,
@@ -63,13 +72,16 @@ pub(super) struct Chat {
 pub(super) struct Live {
     pub(super) agent: AgentId,
     pub(super) window: WindowId,
-    pub(super) command: ChildCommand,
+    pub(super) peer: ChatPeer,
+    /// The command as the user names it.
+    pub(super) named: Vec<String>,
     pub(super) mode: Option<String>,
     /// By their ids in the agent.
     pub(super) tools: BTreeMap<String, u32>,
     /// Tool calls that wait for an answer of the user.
     pub(super) calls: Vec<(CallId, u32)>,
     pub(super) plan: Option<u32>,
+    pub(super) turn: CurrentTurn,
     /// The user ended the turn.
     pub(super) cancelled: bool,
     pub(super) deadline: Option<TimerId>,
@@ -89,20 +101,33 @@ impl Chat {
             mode: None,
             modes: Vec::new(),
             usage: None,
+            pictures: None,
             started_ms: now_ms,
             changed_ms: now_ms,
             session: None,
-            permitted: false,
+            permitted: None,
             untold: None,
-            items: Vec::new(),
+            follow_up: None,
+            items: Items::default(),
+            turns: 0,
             readers: BTreeSet::new(),
             queue: VecDeque::new(),
             live: None,
-            bytes: 0,
+            reads: 0,
             unrecorded: BTreeSet::new(),
             head_unrecorded: true,
             record_timer: None,
         }
+    }
+
+    /// The model has to be told this with the next message, besides what it has to be told already.
+    pub(super) fn tell_later(&mut self, words: Option<String>) {
+        self.untold = joined(self.untold.take(), words);
+    }
+
+    /// What the model has to be told if its agent is lost now.
+    pub(super) fn all_untold(&self) -> Option<String> {
+        joined(self.untold.clone(), self.follow_up.clone())
     }
 
     pub(super) fn summary(&self) -> ChatSummary {
@@ -117,6 +142,7 @@ impl Chat {
             mode: self.mode.clone(),
             modes: self.modes.clone(),
             usage: self.usage.clone(),
+            pictures: self.pictures,
             queued: u32::try_from(self.queue.len()).unwrap_or(u32::MAX),
             started_ms: self.started_ms,
             changed_ms: self.changed_ms,
@@ -129,6 +155,33 @@ impl Chat {
         self.record_later(out);
     }
 
+    /// Leaves to the journal what it has and what no longer changes.
+    pub(super) fn shrink(&mut self) {
+        if self.reads > 0 || !self.unrecorded.is_empty() {
+            return;
+        }
+        let is_running = !matches!(self.state, ChatState::Stopped { .. });
+        let (queue, live) = (&self.queue, &mut self.live);
+        let (mut words, mut kept) = (None, BTreeSet::new());
+        if let Some(live) = live.as_ref() {
+            kept.extend(live.calls.iter().map(|(_, place)| *place).chain(live.plan));
+        }
+        let runs = |item: &ChatItem| {
+            matches!(item, ChatItem::Tool { state: ChatToolState::Pending | ChatToolState::Running, .. })
+        };
+        self.items.shrink(
+            is_running,
+            |place, item| is_running && (runs(item) || kept.contains(&place) || queue.contains(&place)),
+            |place, item| match item {
+                ChatItem::Agent { text } if !text.trim().is_empty() => words = Some((place, end_of(text))),
+                _ => {}
+            },
+        );
+        if let Some(live) = live {
+            live.turn.earlier = words.or(live.turn.earlier.take());
+        }
+    }
+
     fn record_later(&mut self, out: &mut Out) {
         self.changed_ms = i64::try_from(out.unix_ms()).unwrap_or(i64::MAX);
         if self.record_timer.is_none() {
@@ -136,9 +189,13 @@ impl Chat {
         }
     }
 
+    pub(super) fn is_starting(&self) -> bool {
+        self.state == ChatState::Starting
+    }
+
     /// No more can be said in it.
     pub(super) fn is_full(&self) -> bool {
-        self.items.len() >= MOST_ITEMS || self.bytes > MOST_BYTES
+        self.items.end() >= MOST_ITEMS || self.items.bytes() > MOST_BYTES
     }
 
     fn tell(&self, out: &mut Out, change: ChatChange) {
@@ -147,9 +204,7 @@ impl Chat {
 
     /// Adds an item; returns its place.
     pub(super) fn add(&mut self, out: &mut Out, item: ChatItem) -> u32 {
-        let index = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
-        self.bytes += size(&item);
-        self.items.push(item);
+        let index = self.items.push(item);
         self.item_changed(out, index);
         index
     }
@@ -157,18 +212,14 @@ impl Chat {
     fn item_changed(&mut self, out: &mut Out, index: u32) {
         self.unrecorded.insert(index);
         self.record_later(out);
-        if let Some(item) = self.items.get(index as usize).cloned() {
+        if let Some(item) = self.items.get(index).cloned() {
             self.tell(out, ChatChange::Item { index, item });
         }
     }
 
-    /// Changes an item, if it is another one then.
+    /// Changes an item, if it is held and another one then.
     pub(super) fn update(&mut self, out: &mut Out, index: u32, change: impl FnOnce(&mut ChatItem)) {
-        let Some(item) = self.items.get_mut(index as usize) else { return };
-        let before = item.clone();
-        change(item);
-        if *item != before {
-            self.bytes = (self.bytes + size(item)).saturating_sub(size(&before));
+        if self.items.change(index, change) {
             self.item_changed(out, index);
         }
     }
@@ -180,17 +231,8 @@ impl Chat {
 
     /// More text of the agent: of the last item, or of a new one.
     pub(super) fn append(&mut self, out: &mut Out, more: &str, is_thought: bool) {
-        let index = u32::try_from(self.items.len().saturating_sub(1)).unwrap_or(u32::MAX);
-        let last = match self.items.last_mut() {
-            Some(ChatItem::Agent { text }) if !is_thought => Some(text),
-            Some(ChatItem::Thought { text }) if is_thought => Some(text),
-            _ => None,
-        };
-        match last {
-            Some(text) if text.len() + more.len() > LONGEST_ITEM => {}
-            Some(text) => {
-                text.push_str(more);
-                self.bytes += more.len();
+        match self.items.append(more, is_thought, LONGEST_ITEM) {
+            Some(index) => {
                 self.unrecorded.insert(index);
                 self.record_later(out);
                 self.tell(out, ChatChange::Text { index, text: more.to_owned() });
@@ -230,8 +272,7 @@ impl Chat {
                 }
             }),
             None => {
-                let index = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
-                live.tools.insert(tool.id, index);
+                live.tools.insert(tool.id, self.items.end());
                 let (reviews, ask) = (Vec::new(), None);
                 let (tool_kind, state, paths) = (tool.kind, tool.state, tool.paths);
                 self.add(out, ChatItem::Tool { title, tool_kind, state, output, paths, reviews, ask });
@@ -261,34 +302,6 @@ impl Chat {
             self.title = shortened_words(&words);
         }
     }
-
-    pub(super) fn recount(&mut self) {
-        self.bytes = self.items.iter().map(size).sum();
-    }
-}
-
-/// Its agent no longer says what became of it.
-pub(super) fn end_tool(item: &mut ChatItem) {
-    if let ChatItem::Tool { state, ask, .. } = item {
-        *ask = None;
-        if matches!(state, ChatToolState::Pending | ChatToolState::Running) {
-            *state = ChatToolState::Failed;
-        }
-    }
-}
-
-fn size(item: &ChatItem) -> usize {
-    const ITEM: usize = 64;
-    ITEM + match item {
-        ChatItem::User { text, .. }
-        | ChatItem::Agent { text }
-        | ChatItem::Thought { text }
-        | ChatItem::Notice { text, .. } => text.len(),
-        ChatItem::Tool { title, output, paths, .. } => {
-            title.len() + output.len() + paths.iter().map(String::len).sum::<usize>()
-        }
-        ChatItem::Plan { steps } => steps.iter().map(|step| step.text.len()).sum(),
-    }
 }
 
 fn shortened_words(words: &str) -> String {
@@ -298,7 +311,14 @@ fn shortened_words(words: &str) -> String {
     }
 }
 
-fn shortened(text: &str, most: usize) -> String {
+fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(format!("{first}\n\n{second}")),
+        (first, second) => first.or(second),
+    }
+}
+
+pub(super) fn shortened(text: &str, most: usize) -> String {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -4,7 +4,7 @@ use linkspan_dialect::{ChatCommand, ChatEvent, TurnEnd};
 use linkspan_editor_api::ChatState;
 use linkspan_review::AgentId;
 
-use super::{launch, record};
+use super::{launch, record, turns};
 use crate::core::Core;
 
 pub(in crate::core) fn said(core: &mut Core, agent: AgentId, event: ChatEvent) {
@@ -17,7 +17,7 @@ pub(in crate::core) fn said(core: &mut Core, agent: AgentId, event: ChatEvent) {
             core.chats.change(&mut core.out, id, |chat, out| chat.notice(out, sentence(&why), true));
             launch::end(core, id, Some(why));
         }
-        ChatEvent::Ready { session, modes, mode, forgot } => {
+        ChatEvent::Ready { session, modes, mode, pictures, forgot } => {
             core.chats.change(&mut core.out, id, |chat, out| {
                 if let Some(deadline) = chat.live.as_mut().and_then(|live| live.deadline.take()) {
                     out.cancel(deadline);
@@ -27,12 +27,20 @@ pub(in crate::core) fn said(core: &mut Core, agent: AgentId, event: ChatEvent) {
                     chat.notice(out, text, false);
                 }
                 (chat.session, chat.mode, chat.modes) = (Some(session), mode, modes);
+                chat.pictures = Some(pictures);
                 chat.state = ChatState::Idle;
                 record::record(out, chat);
             });
             launch::send_next(core, id);
         }
         ChatEvent::TurnEnded { end, follow_up } => turn_ended(core, id, end, follow_up),
+        ChatEvent::Untold(text) => {
+            if let Some(chat) = core.chats.all.get_mut(&id) {
+                chat.follow_up = Some(text);
+                chat.touch(&mut core.out);
+                record::record(&mut core.out, chat);
+            }
+        }
         ChatEvent::Mode(mode) => {
             core.chats.change(&mut core.out, id, |chat, _| chat.mode = Some(mode));
         }
@@ -71,6 +79,7 @@ fn shown(core: &mut Core, id: u64, agent: AgentId, event: ChatEvent) {
         | ChatEvent::CannotBegin(_)
         | ChatEvent::Usage(_)
         | ChatEvent::Mode(_)
+        | ChatEvent::Untold(_)
         | ChatEvent::TurnEnded { .. } => {}
     }
 }
@@ -89,11 +98,16 @@ fn turn_ended(core: &mut Core, id: u64, end: TurnEnd, follow_up: Option<String>)
             TurnEnd::Cancelled => chat.notice(out, "The turn was cancelled.", false),
             TurnEnd::Other(why) => chat.notice(out, format!("The turn ended: {why}."), true),
         }
-        if by_user {
-            chat.untold = follow_up.take().or(chat.untold.take());
+        if follow_up.is_none() || by_user {
+            let changes = chat.live.as_ref().map_or(0, |live| live.turn.changes);
+            turns::add_end(chat, out, changes);
         }
+        // After a cancelled turn the model is told with the next message, otherwise at once.
+        chat.follow_up = None;
+        chat.tell_later(follow_up.take_if(|_| by_user));
         record::record(out, chat);
     });
+    core.finish_left_over(&format!("t{id}"));
     match follow_up {
         Some(text) => launch::send_follow_up(core, id, text),
         None => launch::send_next(core, id),

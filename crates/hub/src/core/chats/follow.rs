@@ -44,6 +44,7 @@ fn link(core: &mut Core, id: AgentId, chat: u64) {
         changes.push((*index, waiting.collect::<Vec<_>>(), ask));
         is_open
     });
+    let mut added = 0;
     for (index, waiting, question) in changes {
         chat.update(&mut core.out, index, |item| {
             if let ChatItem::Tool { reviews, ask, .. } = item {
@@ -51,9 +52,13 @@ fn link(core: &mut Core, id: AgentId, chat: u64) {
                 for review in waiting {
                     if !reviews.contains(&review) {
                         reviews.push(review);
+                        added += 1;
                     }
                 }
             }
         });
+    }
+    if let Some(live) = &mut chat.live {
+        live.turn.changes += added;
     }
 }

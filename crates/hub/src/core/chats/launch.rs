@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-use linkspan_dialect::{ACP, ChatCommand, Request};
+use linkspan_dialect::{ACP, ChatCommand, Dialect, ENGINE, Request};
 use linkspan_editor_api::{
     ChatAgent, ChatAgentsResult, ChatItem, ChatStartResult, ChatState, Message, errors,
 };
 use linkspan_review::{AgentId, WindowId};
 
 use super::chat::{Chat, Live};
-use super::{Lookup, record};
+use super::turns::{self, CurrentTurn};
+use super::{Lookup, pages, record};
 use crate::core::Core;
 use crate::core::agents::session;
-use crate::core::contract::{Action, ChildCommand, HostedAgent, Ticket};
+use crate::core::contract::{Action, ChatPeer, ChildCommand, HostedAgent, Ticket};
 use crate::core::pending::ToolCall;
 use crate::core::timers::Due;
 
@@ -20,8 +21,8 @@ use crate::core::timers::Due;
 const BEGIN_MS: u64 = 120_000;
 
 /// The window that has the folder, or why there is none.
-pub(super) fn window_for(core: &Core, folder: &Path) -> Result<WindowId, String> {
-    core.windows.for_folder(folder, ACP.name).ok_or_else(|| {
+pub(super) fn window_for(core: &Core, folder: &Path, dialect: &Dialect) -> Result<WindowId, String> {
+    core.windows.for_folder(folder, dialect.name).ok_or_else(|| {
         format!(
             "no window has the folder {}: open it in an editor or with `linkspan serve`, and see `dialects_off`",
             folder.display()
@@ -45,9 +46,9 @@ pub(in crate::core) fn agents_found(
     match (purpose, result) {
         (Lookup::List { connection, request }, Ok(found)) => {
             let agents = found.into_iter().map(|agent| ChatAgent {
+                installed: agent.is_available(),
                 id: agent.id,
                 name: agent.name,
-                installed: agent.program.is_some(),
                 hint: agent.hint,
             });
             let result = ChatAgentsResult { agents: agents.collect() };
@@ -59,7 +60,7 @@ pub(in crate::core) fn agents_found(
                 let message = format!("there is no agent `{name}`; `chat/agents` lists them");
                 return core.out.refuse(connection, request, errors::INVALID_PARAMS, message);
             };
-            if agent.program.is_none() {
+            if !agent.is_available() {
                 return core.out.refuse(connection, request, errors::DENIED, not_installed(&agent));
             }
             core.chats.last += 1;
@@ -67,14 +68,17 @@ pub(in crate::core) fn agents_found(
             let now_ms = i64::try_from(core.out.unix_ms()).unwrap_or(i64::MAX);
             let mut chat =
                 Chat::new(id, agent.id.clone(), agent.name.clone(), start.folder.clone().into(), now_ms);
-            let mut before = core.chats.all.values();
-            chat.permitted =
-                before.any(|it| it.permitted && it.agent == chat.agent && it.folder == chat.folder);
+            let is_same = |it: &&Chat| it.agent == chat.agent && it.folder == chat.folder;
+            let mut before = core.chats.all.values().filter(is_same).map(|it| it.permitted.as_ref());
+            let is_permitted = before.any(|command| command == Some(&agent.command));
+            chat.permitted = is_permitted.then(|| agent.command.clone());
             core.chats.all.insert(id, chat);
             core.out
                 .send(connection, &Message::response(request, &ChatStartResult { chat: format!("t{id}") }));
             launch(core, id, agent);
         }
+        // Closed meanwhile.
+        (Lookup::Restart { chat }, _) if !core.chats.all.get(&chat).is_some_and(Chat::is_starting) => {}
         (Lookup::Restart { chat }, Ok(found)) => {
             let name = core.chats.all.get(&chat).map(|chat| chat.agent.clone()).unwrap_or_default();
             match found.into_iter().find(|agent| agent.id == name) {
@@ -97,27 +101,38 @@ fn not_installed(agent: &HostedAgent) -> String {
 
 fn launch(core: &mut Core, id: u64, agent: HostedAgent) {
     let Some(chat) = core.chats.all.get(&id).filter(|chat| chat.live.is_none()) else { return };
-    let (folder, permitted) = (chat.folder.clone(), chat.permitted);
-    let Some(program) = agent.program.clone() else {
-        return stop(core, id, Some(not_installed(&agent)));
+    let (folder, permitted) = (chat.folder.clone(), chat.permitted.as_ref() == Some(&agent.command));
+    let peer = match (agent.engine.clone(), agent.program.clone()) {
+        (Some(engine), _) => ChatPeer::Engine(engine),
+        (None, Some(program)) => {
+            let arguments = agent.command.iter().skip(1).cloned().collect();
+            let (env, cwd) = (agent.env.clone(), folder.clone());
+            ChatPeer::Process(ChildCommand { program, arguments, env, cwd })
+        }
+        (None, None) => return stop(core, id, Some(not_installed(&agent))),
     };
-    let hosted = window_for(core, &folder)
-        .and_then(|window| Ok((window, session::host(core, window, &agent.name, format!("t{id}"))?)));
+    let dialect = match &peer {
+        ChatPeer::Process(_) => ACP,
+        ChatPeer::Engine(_) => ENGINE,
+    };
+    let hosted = window_for(core, &folder, dialect).and_then(|window| {
+        Ok((window, session::host(core, window, dialect, &agent.name, format!("t{id}"))?))
+    });
     let (window, agent_id) = match hosted {
         Ok(hosted) => hosted,
         Err(why) => return stop(core, id, Some(why)),
     };
     let shown = agent.command.join(" ");
-    let arguments = agent.command.into_iter().skip(1).collect();
-    let command = ChildCommand { program, arguments, env: agent.env, cwd: folder.clone() };
     let live = Live {
         agent: agent_id,
         window,
-        command,
+        peer,
+        named: agent.command,
         mode: agent.mode,
         tools: Default::default(),
         calls: Vec::new(),
         plan: None,
+        turn: CurrentTurn::default(),
         cancelled: false,
         deadline: None,
         why: None,
@@ -140,13 +155,13 @@ fn launch(core: &mut Core, id: u64, agent: HostedAgent) {
 /// The user allowed it: its process is started.
 pub(super) fn begin(core: &mut Core, id: u64) {
     let Some(chat) = core.chats.all.get_mut(&id) else { return };
-    chat.permitted = true;
     chat.touch(&mut core.out);
     let (cwd, resume) = (chat.folder.clone(), chat.session.clone());
     let Some(live) = &mut chat.live else { return };
+    chat.permitted = Some(live.named.clone());
     live.deadline = Some(core.out.after(BEGIN_MS, Due::Chat(id)));
     let (agent, mode) = (live.agent, live.mode.clone());
-    core.out.push(Action::StartChild { agent, command: live.command.clone() });
+    core.out.push(Action::StartChild { agent, peer: live.peer.clone() });
     command(core, agent, ChatCommand::Begin { cwd, resume, mode });
 }
 
@@ -161,29 +176,42 @@ pub(super) fn command(core: &mut Core, agent: AgentId, command: ChatCommand) {
 /// Sends the message that waits longest, if the agent waits for one.
 pub(super) fn send_next(core: &mut Core, id: u64) {
     let Some(chat) = core.chats.all.get_mut(&id).filter(|chat| chat.state == ChatState::Idle) else { return };
-    let Some(index) = chat.queue.pop_front() else { return };
+    let Some(index) = chat.queue.front().copied() else { return };
+    if chat.items.get(index).is_none() {
+        return pages::read_queued(core, id, index);
+    }
+    chat.queue.pop_front();
     let mut sent = None;
     chat.update(&mut core.out, index, |item| {
-        if let ChatItem::User { text, attachments, queued, .. } = item {
+        if let ChatItem::User { text, attachments, pictures, queued, .. } = item {
             *queued = false;
-            sent = Some((text.clone(), attachments.clone()));
+            sent = Some((text.clone(), attachments.clone(), pictures.clone()));
         }
     });
-    let Some((text, attachments)) = sent else { return };
+    let Some((text, attachments, mut pictures)) = sent else { return };
+    if !pictures.is_empty() && chat.pictures == Some(false) {
+        pictures.clear();
+        let text = format!("{} takes no pictures: the message was sent without them.", chat.agent_name);
+        chat.notice(&mut core.out, text, true);
+    }
+    chat.turns += 1;
+    if let Some(live) = &mut chat.live {
+        live.turn = CurrentTurn::new(chat.items.end(), &text);
+    }
     let text = match chat.untold.take() {
         Some(untold) => format!("{untold}\n\n{text}"),
         None => text,
     };
-    send(core, id, ChatCommand::Prompt { text, attachments });
+    send(core, id, ChatCommand::Prompt { text, attachments, pictures });
 }
 
 /// The model is told what was decided.
 pub(super) fn send_follow_up(core: &mut Core, id: u64, text: String) {
     core.chats.change(&mut core.out, id, |chat, out| {
-        let (attachments, text) = (Vec::new(), text.clone());
-        chat.add(out, ChatItem::User { text, attachments, queued: false, by_linkspan: true });
+        let (attachments, pictures, text) = (Vec::new(), Vec::new(), text.clone());
+        chat.add(out, ChatItem::User { text, attachments, pictures, queued: false, by_linkspan: true });
     });
-    send(core, id, ChatCommand::Prompt { text, attachments: Vec::new() });
+    send(core, id, ChatCommand::Prompt { text, attachments: Vec::new(), pictures: Vec::new() });
 }
 
 fn send(core: &mut Core, id: u64, prompt: ChatCommand) {
@@ -252,6 +280,8 @@ fn after_end(core: &mut Core, id: u64, why: Option<String>) {
     let Some(chat) = core.chats.all.get_mut(&id) else { return };
     let was_working = chat.state == ChatState::Working;
     chat.end_turn(&mut core.out);
+    let follow_up = chat.follow_up.take();
+    chat.tell_later(follow_up);
     let Some(live) = chat.live.take() else { return };
     core.chats.live.remove(&live.agent);
     if was_working {
@@ -260,6 +290,7 @@ fn after_end(core: &mut Core, id: u64, why: Option<String>) {
             None => "The conversation was closed in the middle of a turn.".to_owned(),
         };
         chat.notice(&mut core.out, text, why.is_some());
+        turns::add_end(chat, &mut core.out, live.turn.changes);
     }
     stop(core, id, why);
 }

@@ -11,24 +11,36 @@
 
 mod chat;
 mod events;
+mod files;
 mod follow;
+mod items;
 mod launch;
+mod pages;
 mod record;
 pub(super) mod requests;
+mod symbols;
+mod turns;
 
+pub(super) use files::found as files_found;
 pub(super) use follow::follow;
 pub(super) use launch::{agents_found, child_ended, deadline_over};
+pub(super) use pages::read as items_read;
+pub(super) use symbols::known as symbols_known;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use linkspan_dialect::ChatEvent;
-use linkspan_editor_api::{ChatChange, ChatStart, ChatUpdate, Message, RequestId, RpcError, errors};
+use linkspan_editor_api::{
+    ChatChange, ChatStart, ChatSymbols, ChatUpdate, Message, RequestId, RpcError, errors,
+};
 use linkspan_review::AgentId;
 
 use crate::core::Core;
 use crate::core::contract::{Action, ConnectionId, RememberedChat, Ticket};
 use crate::core::out::Out;
 use chat::Chat;
+use files::FileSearch;
+use pages::ItemsRead;
 
 /// What `agents.toml` is being read for.
 #[derive(Debug)]
@@ -47,6 +59,12 @@ pub(super) struct Chats {
     /// Connections that asked for the list.
     list_readers: BTreeSet<ConnectionId>,
     lookups: BTreeMap<Ticket, Lookup>,
+    /// Searches for names of files.
+    searches: BTreeMap<Ticket, FileSearch>,
+    /// Whose question about symbols is open, and what they ask next.
+    symbol_searches: BTreeMap<ConnectionId, Option<(RequestId, ChatSymbols)>>,
+    /// Items that are being read from the journal.
+    reads: BTreeMap<Ticket, ItemsRead>,
 }
 
 impl Chats {
@@ -61,8 +79,25 @@ impl Chats {
         self.live.len() + self.lookups.len()
     }
 
+    /// The user has not allowed yet that its process is started.
+    pub(super) fn is_not_started(&self, agent: AgentId) -> bool {
+        let chat = self.live.get(&agent).and_then(|chat| self.all.get(chat));
+        chat.is_some_and(|chat| {
+            chat.is_starting() && chat.live.as_ref().is_some_and(|live| live.deadline.is_none())
+        })
+    }
+
     pub(super) fn connection_closed(&mut self, connection: ConnectionId) {
         self.list_readers.remove(&connection);
+        self.searches.retain(|_, search| {
+            let is_theirs = search.connection == connection;
+            if is_theirs {
+                search.cancel.cancel();
+            }
+            !is_theirs
+        });
+        self.symbol_searches.remove(&connection);
+        self.drop_reads(connection);
         for chat in self.all.values_mut() {
             chat.readers.remove(&connection);
         }
@@ -73,6 +108,26 @@ impl Chats {
         for chat in self.all.values_mut() {
             record::record(out, chat);
         }
+    }
+
+    /// A change was written whose agent had heard a no and is gone: it is told with the next message.
+    pub(super) fn told_later(&mut self, out: &mut Out, chat: &str, words: &str) {
+        let chat = chat.strip_prefix('t').and_then(|number| number.parse::<u64>().ok());
+        let Some(chat) = chat.and_then(|chat| self.all.get_mut(&chat)) else { return };
+        chat.tell_later(Some(words.to_owned()));
+        chat.touch(out);
+        record::record(out, chat);
+    }
+
+    pub(super) fn knows(&self, chat: &str) -> bool {
+        self.named(chat).is_ok()
+    }
+
+    /// Whether the next message tells this.
+    pub(super) fn will_tell(&self, chat: &str, words: &str) -> bool {
+        let about = words.split_once("\n\n").map_or(words, |(_, about)| about);
+        let chat = chat.strip_prefix('t').and_then(|number| self.all.get(&number.parse().ok()?));
+        chat.and_then(Chat::all_untold).is_some_and(|untold| untold.contains(about))
     }
 
     pub(super) fn record_due(&mut self, out: &mut Out, chat: u64) {
@@ -112,6 +167,27 @@ impl Core {
     /// A hosted agent says something.
     pub(super) fn chat_said(&mut self, agent: AgentId, event: ChatEvent) {
         events::said(self, agent, event);
+    }
+
+    /// The journal no longer has these conversations: they are old, or there are too many.
+    pub(super) fn chats_removed(&mut self, chats: &[u64]) {
+        for chat in chats {
+            if self.chats.all.get(chat).is_some_and(|chat| chat.live.is_none() && !chat.is_starting()) {
+                self.forget_chat(*chat);
+            }
+        }
+    }
+
+    fn forget_chat(&mut self, id: u64) {
+        // Its agent is not started again, so it cannot ask again.
+        self.finish_left_over(&format!("t{id}"));
+        let Some(chat) = self.chats.all.remove(&id) else { return };
+        if let Some(timer) = chat.record_timer {
+            self.out.cancel(timer);
+        }
+        let to = chat.readers.union(&self.chats.list_readers).copied().collect();
+        publish(&mut self.out, to, id, ChatChange::Forgotten);
+        self.reviews.forget_words(&format!("t{id}"));
     }
 }
 

@@ -2,15 +2,13 @@
 
 use std::path::{Component, PathBuf};
 
-use linkspan_dialect::ChatCommand;
+use linkspan_dialect::{ACP, ChatCommand};
 use linkspan_editor_api as api;
-use linkspan_editor_api::{
-    ChatChange, ChatItem, ChatState, Message, Request as _, RequestId, RpcError, decode, errors,
-};
+use linkspan_editor_api::{ChatItem, ChatState, Message, Request as _, RequestId, RpcError, decode, errors};
 use serde_json::value::RawValue;
 
 use super::chat::MOST_ITEMS;
-use super::{Lookup, launch, publish, record};
+use super::{Lookup, files, launch, pages, record, symbols};
 use crate::core::Core;
 use crate::core::contract::{Action, ConnectionId};
 use crate::core::timers::Due;
@@ -21,6 +19,13 @@ const LONGEST_PROMPT: usize = 1024 * 1024;
 /// Messages that wait at a time, and files of one message.
 const QUEUED: usize = 32;
 const ATTACHMENTS: usize = 64;
+
+/// Pictures of one message.
+const PICTURES: usize = 8;
+const LONGEST_PICTURE: usize = 3 * 1024 * 1024;
+const LONGEST_PICTURES: usize = 6 * 1024 * 1024;
+const PICTURE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const LONGEST_NAME: usize = 255;
 
 /// Conversations, those that are closed too.
 const MOST_CHATS: usize = 1000;
@@ -58,12 +63,23 @@ pub(in crate::core) fn handle(
             return Ok(true);
         }
         api::ChatOpen::METHOD => {
-            let api::ChatOpen { chat } = decode(params)?;
+            let api::ChatOpen { chat, limit } = decode(params)?;
             let chat = core.chats.named(&chat)?;
-            let Some(chat) = core.chats.all.get_mut(&chat) else { return Ok(true) };
-            chat.readers.insert(connection);
-            let result = api::ChatOpenResult { summary: chat.summary(), items: chat.items.clone() };
-            core.out.send(connection, &Message::response(id.clone(), &result));
+            pages::open(core, connection, id, chat, limit)?;
+            return Ok(true);
+        }
+        api::ChatItems::METHOD => {
+            let api::ChatItems { chat, before, limit } = decode(params)?;
+            let chat = core.chats.named(&chat)?;
+            pages::older(core, connection, id, chat, before, limit)?;
+            return Ok(true);
+        }
+        api::ChatFiles::METHOD => {
+            files::search(core, connection, id, decode(params)?)?;
+            return Ok(true);
+        }
+        api::ChatSymbols::METHOD => {
+            symbols::search(core, connection, id, decode(params)?)?;
             return Ok(true);
         }
         api::ChatPrompt::METHOD => prompt(core, decode(params)?)?,
@@ -103,7 +119,7 @@ fn start(
     if !folder.is_absolute() || !folder.components().all(is_plain) {
         return Err(invalid("`folder` must be an absolute path without `..`"));
     }
-    launch::window_for(core, &folder).map_err(|why| RpcError::new(errors::UNKNOWN_WINDOW, why))?;
+    launch::window_for(core, &folder, ACP).map_err(|why| RpcError::new(errors::UNKNOWN_WINDOW, why))?;
     if core.chats.all.len() >= MOST_CHATS || core.chats.live() >= MOST_LIVE {
         let message = format!(
             "there are {} conversations, and {} of their agents run; close some first",
@@ -118,7 +134,7 @@ fn start(
 
 fn prompt(core: &mut Core, prompt: api::ChatPrompt) -> Result<(), RpcError> {
     let id = core.chats.named(&prompt.chat)?;
-    if prompt.text.trim().is_empty() && prompt.attachments.is_empty() {
+    if prompt.text.trim().is_empty() && prompt.attachments.is_empty() && prompt.pictures.is_empty() {
         return Err(invalid("the message is empty"));
     }
     if prompt.text.len() > LONGEST_PROMPT || prompt.attachments.len() > ATTACHMENTS {
@@ -127,19 +143,26 @@ fn prompt(core: &mut Core, prompt: api::ChatPrompt) -> Result<(), RpcError> {
     if prompt.attachments.iter().any(|attachment| !attachment.path.starts_with('/')) {
         return Err(invalid("the path of an attachment must be absolute"));
     }
+    check_pictures(&prompt.pictures)?;
     let Some(chat) = core.chats.all.get(&id) else { return Ok(()) };
+    let is_stopped = matches!(chat.state, ChatState::Stopped { .. });
     if chat.queue.len() >= QUEUED {
+        // They wait for an agent that nobody else starts.
+        if is_stopped {
+            core.chats.change(&mut core.out, id, |chat, _| chat.state = ChatState::Starting);
+            launch::look_up(core, Lookup::Restart { chat: id });
+        }
         return Err(RpcError::new(errors::DENIED, format!("{QUEUED} messages wait already")));
     }
     if chat.is_full() {
         let message = format!("the conversation is full ({MOST_ITEMS} items): start another one");
         return Err(RpcError::new(errors::DENIED, message));
     }
-    let is_stopped = matches!(chat.state, ChatState::Stopped { .. });
-    let api::ChatPrompt { text, attachments, .. } = prompt;
+    let api::ChatPrompt { text, attachments, pictures, .. } = prompt;
     core.chats.change(&mut core.out, id, |chat, out| {
         chat.set_title(&text);
-        let index = chat.add(out, ChatItem::User { text, attachments, queued: true, by_linkspan: false });
+        let index =
+            chat.add(out, ChatItem::User { text, attachments, pictures, queued: true, by_linkspan: false });
         chat.queue.push_back(index);
         if is_stopped {
             chat.state = ChatState::Starting;
@@ -151,6 +174,31 @@ fn prompt(core: &mut Core, prompt: api::ChatPrompt) -> Result<(), RpcError> {
         launch::send_next(core, id);
     }
     Ok(())
+}
+
+fn check_pictures(pictures: &[api::ChatPicture]) -> Result<(), RpcError> {
+    if pictures.len() > PICTURES || pictures.iter().map(|it| it.data.len()).sum::<usize>() > LONGEST_PICTURES
+    {
+        let message =
+            format!("a message has at most {PICTURES} pictures, of {} MiB together", LONGEST_PICTURES >> 20);
+        return Err(invalid(message));
+    }
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let fits = |picture: &api::ChatPicture| {
+        PICTURE_TYPES.contains(&picture.mime_type.as_str())
+            && picture.name.len() <= LONGEST_NAME
+            && !picture.data.is_empty()
+            && picture.data.len() <= LONGEST_PICTURE
+            && picture.data.bytes().all(is_base64)
+    };
+    if pictures.iter().all(fits) {
+        return Ok(());
+    }
+    Err(invalid(format!(
+        "a picture must be one of {} in Base64, of at most {} MiB",
+        PICTURE_TYPES.join(", "),
+        LONGEST_PICTURE >> 20
+    )))
 }
 
 fn cancel(core: &mut Core, id: u64) {
@@ -182,12 +230,7 @@ fn set_mode(core: &mut Core, id: u64, mode: String) -> Result<(), RpcError> {
 fn close(core: &mut Core, id: u64, forget: bool) {
     launch::end(core, id, None);
     if forget {
-        let Some(chat) = core.chats.all.remove(&id) else { return };
-        if let Some(timer) = chat.record_timer {
-            core.out.cancel(timer);
-        }
-        let to = chat.readers.union(&core.chats.list_readers).copied().collect();
-        publish(&mut core.out, to, id, ChatChange::Forgotten);
+        core.forget_chat(id);
         core.out.push(Action::ForgetChat { chat: id });
     } else if let Some(chat) = core.chats.all.get_mut(&id) {
         record::record(&mut core.out, chat);

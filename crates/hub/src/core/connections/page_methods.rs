@@ -4,7 +4,7 @@ use linkspan_editor_api as api;
 use linkspan_editor_api::{Ping, Request};
 
 /// Looking, deciding, and conversations with hosted agents; nothing that is for editors, agents or the owner of the hub.
-const ALLOWED: [&str; 20] = [
+const ALLOWED: [&str; 24] = [
     api::HubHello::METHOD,
     api::HubStatus::METHOD,
     api::HubWindows::METHOD,
@@ -16,10 +16,14 @@ const ALLOWED: [&str; 20] = [
     api::AsksAnswer::METHOD,
     api::HistoryList::METHOD,
     api::HistoryUndo::METHOD,
+    api::HistoryUndoTurn::METHOD,
     api::ChatAgents::METHOD,
     api::ChatList::METHOD,
     api::ChatStart::METHOD,
     api::ChatOpen::METHOD,
+    api::ChatItems::METHOD,
+    api::ChatFiles::METHOD,
+    api::ChatSymbols::METHOD,
     api::ChatPrompt::METHOD,
     api::ChatCancel::METHOD,
     api::ChatSetMode::METHOD,

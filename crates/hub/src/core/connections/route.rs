@@ -10,6 +10,7 @@ use linkspan_review as review;
 use linkspan_review::SurfaceId;
 use serde_json::value::RawValue;
 
+use crate::core::agents::session;
 use crate::core::connections::page_methods;
 use crate::core::contract::{Action, ConnectionId, Ticket};
 use crate::core::pending::{AfterAnswer, Continuation, EditorRequest, LATE_WRITE_MS, NoAnswer, read_answer};
@@ -116,8 +117,7 @@ impl Core {
             }
         }
         if let Some(agent) = agent {
-            // A hook is a process that ends with its question; no other asks it again.
-            let is_over = self.agents.get(&agent).is_some_and(|agent| agent.hook.is_some());
+            let is_over = session::left_with_connection(self, agent);
             self.agent_closed(agent, is_over);
         }
         self.apply(review::Event::SurfaceGone { surface: SurfaceId(connection.0) });
@@ -134,6 +134,17 @@ fn handle_request(
 ) -> Result<(), RpcError> {
     match method {
         api::Attach::METHOD => core.attach(connection, id.clone(), decode(params)?),
+        api::AgentsMention::METHOD => {
+            let window = core.connections.attached(connection)?;
+            let result = core.mention(window, decode(params)?)?;
+            core.out.send(connection, &Message::response(id.clone(), &result));
+        }
+        api::ReviewCompare::METHOD => {
+            let api::ReviewCompare { review, text } = decode(params)?;
+            let review = core.reviews.get(core.reviews.named(&review)?);
+            let hunks = review.map(|review| convert::compared(review, &text)).unwrap_or_default();
+            core.out.send(connection, &Message::response(id.clone(), &api::ReviewCompareResult { hunks }));
+        }
         api::AgentJoin::METHOD => core.join(connection, id.clone(), decode(params)?)?,
         api::HookReport::METHOD => core.hook_reported(connection, id.clone(), decode(params)?)?,
         api::ReviewDecided::METHOD => {
@@ -220,7 +231,8 @@ fn handle_command(
             let get: api::ReviewsGet = decode(params)?;
             let review = core.reviews.named(&get.review)?;
             let Some(review) = core.reviews.get(review) else { return Ok(()) };
-            let result = convert::whole(review, core.agents.receives_of(review));
+            let mut result = convert::whole(review, core.agents.receives_of(review));
+            result.shown.origin = core.reviews.origin_of(review.id).cloned();
             core.out.send(connection, &Message::response(id, &result));
         }
         api::HubWatch::METHOD => {
@@ -230,7 +242,9 @@ fn handle_command(
             core.out.send(connection, &Message::response(id, &()));
         }
         api::HistoryList::METHOD => core.history_list(connection, id, decode(params)?)?,
+        api::HistoryShow::METHOD => core.history_show(connection, id, &decode(params)?)?,
         api::HistoryUndo::METHOD => core.history_undo(connection, id, &decode(params)?)?,
+        api::HistoryUndoTurn::METHOD => core.history_undo_turn(connection, id, &decode(params)?)?,
         api::AsksList::METHOD => {
             let api::AsksList {} = decode(params)?;
             let result = api::AsksListResult { asks: core.asks() };
@@ -238,7 +252,7 @@ fn handle_command(
         }
         api::AsksAnswer::METHOD => {
             let api::AsksAnswer { ask, option } = decode(params)?;
-            let result = core.answer_prompt(connection, &ask, Some(option), |_| true)?;
+            let result = core.answer_prompt(connection, &ask, Some(option), None)?;
             core.out.send(connection, &Message::response(id, &result));
         }
         api::ClientsList::METHOD => core.list_clients(connection, id),
@@ -345,6 +359,9 @@ fn resume(core: &mut Core, then: AfterAnswer, answer: Result<&RawValue, NoAnswer
         AfterAnswer::ContextDocuments(window) => core.context_listed(window, read_answer(answer)),
         AfterAnswer::ChangedDiagnostics(window) => {
             core.changed_diagnostics_known(window, read_answer(answer));
+        }
+        AfterAnswer::ChatSymbols { reader, request, window } => {
+            chats::symbols_known(core, reader, request, window, read_answer(answer));
         }
         AfterAnswer::Heartbeat | AfterAnswer::Ignore => {}
     }

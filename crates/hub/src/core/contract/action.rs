@@ -1,14 +1,15 @@
 //! Everything that the hub can do. Closed: the edge turns these into I/O and adds nothing of its own.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use linkspan_dialect::{Dialect, DiscoveryFile, ExchangeId, IdeContext};
-use linkspan_editor_api::RequestId;
+use linkspan_editor_api::{RequestId, ReviewOrigin};
 use linkspan_review::{AgentId, ChangeId, Review, ReviewId, Step, WindowId};
 use linkspan_workspace::Cancel;
 
 use super::{
-    AgentJob, ChatRecord, ChildCommand, ConnectionId, HistoryQuery, Introduction, LineCount, RecordedChange,
+    AgentJob, ChatPeer, ChatRecord, ConnectionId, HistoryQuery, Introduction, LineCount, RecordedChange,
     RememberedWindow, Replacement, Restoration, TerminalId, Ticket, Want,
 };
 use crate::config::ClientsChange;
@@ -116,6 +117,8 @@ pub enum Action {
         by: Option<String>,
         /// The size of the accepted change, if it is known already.
         size: Option<LineCount>,
+        /// The conversation that it comes from.
+        origin: Option<Box<ReviewOrigin>>,
     },
     /// The file was seen to hold the accepted change, which its agent was to write.
     RecordOnDisk {
@@ -175,10 +178,10 @@ pub enum Action {
     FindAgents {
         ticket: Ticket,
     },
-    /// Starts the process of this agent. What is sent to the agent goes to its standard input.
+    /// Starts the process of this agent, or connects to its engine. What is sent to the agent goes there.
     StartChild {
         agent: AgentId,
-        command: ChildCommand,
+        peer: ChatPeer,
     },
     /// Not answered: what is lost of a conversation is lost.
     RecordChat {
@@ -186,6 +189,13 @@ pub enum Action {
     },
     ForgetChat {
         chat: u64,
+    },
+    /// Reads the last of these items, as many as these bytes have, and at least one.
+    ReadChat {
+        ticket: Ticket,
+        chat: u64,
+        places: Range<u32>,
+        most_bytes: usize,
     },
     Stop,
 }

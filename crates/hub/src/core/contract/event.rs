@@ -7,7 +7,9 @@ use linkspan_editor_api::{PageLinkResult, PageRevokeResult, RequestId};
 use linkspan_review::{AgentId, ChangeId, ReviewId, Step, WindowId};
 use linkspan_workspace::WorkspaceError;
 
-use super::{FileError, FileState, HistoryAnswer, HostedAgent, JobOutput, Refusal, WriteError};
+use super::{
+    ChatItemsRead, FileError, FileState, HistoryAnswer, HostedAgent, JobOutput, Refusal, WriteError,
+};
 use crate::config::{Clients, WorkspaceConfig};
 use crate::token::Token;
 
@@ -121,6 +123,15 @@ pub enum Event {
     HistoryRead {
         ticket: Ticket,
         result: Result<HistoryAnswer, String>,
+    },
+    /// The answer to [`crate::core::contract::Action::ReadChat`].
+    ChatRead {
+        ticket: Ticket,
+        result: Result<ChatItemsRead, String>,
+    },
+    /// The journal has removed old conversations.
+    ChatsRemoved {
+        chats: Vec<u64>,
     },
     /// An undo is in the journal, with the ids of the change and of its undo. The file is still unchanged.
     UndoBegun {

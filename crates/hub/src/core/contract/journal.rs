@@ -24,12 +24,13 @@ pub struct RememberedWindow {
     pub discovery: Vec<PathBuf>,
 }
 
-/// How many milliseconds ago a review was proposed, and decided if it was.
-#[derive(Debug, Clone, Copy)]
-pub struct ReviewTimes {
+/// How many milliseconds ago a review was proposed, and decided if it was, and where it comes from.
+#[derive(Debug, Clone)]
+pub struct ReviewPast {
     pub review: ReviewId,
     pub proposed_ms: u64,
     pub decided_ms: Option<u64>,
+    pub origin: Option<Box<api::ReviewOrigin>>,
 }
 
 /// An accepted change that its agent was to write and that has not been seen in the file.
@@ -52,7 +53,7 @@ pub struct UnseenWrite {
 pub struct RememberedState {
     pub reviews: Vec<Review>,
     pub unseen: Vec<UnseenWrite>,
-    pub past: Vec<ReviewTimes>,
+    pub past: Vec<ReviewPast>,
     pub windows: Vec<RememberedWindow>,
     pub undos: Vec<BegunUndo>,
     pub chats: Vec<RememberedChat>,
@@ -71,6 +72,8 @@ pub struct ReviewRecord {
     pub by: Option<String>,
     /// The size of the accepted change, if it is known already.
     pub size: Option<LineCount>,
+    /// The conversation that it comes from.
+    pub origin: Option<Box<api::ReviewOrigin>>,
 }
 
 /// How many lines a change adds and removes.
@@ -86,6 +89,8 @@ pub enum HistoryQuery {
     List(HistoryFilter),
     /// Everything that an undo of this change needs.
     Change(ChangeSelector),
+    /// What was decided in a closed review.
+    Texts(ReviewId),
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,6 +100,9 @@ pub struct HistoryFilter {
     pub path: Option<PathBuf>,
     pub window: Option<WindowId>,
     pub undoable: bool,
+    /// The number of a conversation, and of one of its turns.
+    pub chat: Option<u64>,
+    pub turn: Option<u32>,
 }
 
 /// How the user names a change.
@@ -110,6 +118,7 @@ pub enum ChangeSelector {
 pub enum HistoryAnswer {
     List(Vec<api::HistoryEntry>),
     Change(Box<RecordedChange>),
+    Texts(Box<api::HistoryShowResult>),
     /// The review ended without a write; its verdict is the reason.
     NothingWritten {
         review: ReviewId,

@@ -12,12 +12,14 @@ mod journal;
 mod refusal;
 
 pub use action::{Action, ExchangeAnswer, Listen};
-pub use chat::{ChatRecord, ChildCommand, HostedAgent, RememberedChat};
+pub use chat::{
+    ChatItemsRead, ChatPeer, ChatRecord, ChildCommand, EngineAddress, HostedAgent, RememberedChat,
+};
 pub use event::{ConnectionId, Event, Introduction, PreparedWindow, Ticket};
 pub use file::{FileError, FileState, Removal, Replacement, Restoration, Want, WriteError};
 pub use job::{AgentJob, JobOutput, TerminalId, TerminalSetup};
 pub use journal::{
     BegunUndo, ChangeSelector, HistoryAnswer, HistoryFilter, HistoryQuery, LineCount, RecordedChange,
-    RememberedState, RememberedWindow, ReviewRecord, ReviewTimes, UnseenWrite,
+    RememberedState, RememberedWindow, ReviewPast, ReviewRecord, UnseenWrite,
 };
 pub use refusal::Refusal;

@@ -12,7 +12,7 @@ use crate::core::pending::ReadPurpose;
 /// decision counts.
 pub(super) fn depends_on_editor(core: &Core, purpose: &ReadPurpose, path: &Path) -> bool {
     let asker = match purpose {
-        ReadPurpose::Write { review, .. } => {
+        ReadPurpose::Write { review, .. } | ReadPurpose::WriteHere { review, .. } => {
             return core
                 .reviews
                 .get(*review)

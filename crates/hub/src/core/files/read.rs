@@ -54,10 +54,13 @@ fn absolute(core: &Core, purpose: &ReadPurpose, window: WindowId, path: PathBuf)
 }
 
 pub(in crate::core) fn read_timed_out(core: &mut Core, ticket: Ticket) {
-    let Some(Continuation::FileRead { path, .. }) = core.out.pending.get(ticket) else { return };
+    let Some(Continuation::FileRead { mut purpose, path }) = core.out.resume(ticket) else { return };
+    if purpose.asks_again(core.out.now_ms) {
+        return core.read_base(purpose, path);
+    }
     let path = path.display().to_string();
     let error = format!("the disk did not answer within {READ_SECONDS} s");
-    file_read(core, ticket, Err(FileError::Io { path, error }));
+    read_done(core, purpose, Err(FileError::Io { path, error }));
 }
 
 pub(super) fn window_of(core: &Core, purpose: &ReadPurpose) -> Option<WindowId> {
@@ -69,7 +72,7 @@ pub(super) fn window_of(core: &Core, purpose: &ReadPurpose) -> Option<WindowId> 
         ReadPurpose::Edit { agent, .. } => core.agents.get(agent).map(|agent| agent.window),
         ReadPurpose::Decision { review, .. }
         | ReadPurpose::Write { review, .. }
-        | ReadPurpose::WriteHere(review)
+        | ReadPurpose::WriteHere { review, .. }
         | ReadPurpose::LateWrite { review, .. } => core.reviews.get(*review).map(|review| review.window),
         ReadPurpose::AgentWrite(review) => core.reviews.window_of_agent_write(*review),
         ReadPurpose::Undo(read) => core.history.window_of(&core.windows, read),
@@ -79,6 +82,10 @@ pub(super) fn window_of(core: &Core, purpose: &ReadPurpose) -> Option<WindowId> 
 pub(in crate::core) fn file_read(core: &mut Core, ticket: Ticket, result: Result<FileState, FileError>) {
     // Too late if it is no longer waited for.
     let Some(Continuation::FileRead { purpose, .. }) = core.out.resume(ticket) else { return };
+    read_done(core, purpose, result);
+}
+
+fn read_done(core: &mut Core, purpose: ReadPurpose, result: Result<FileState, FileError>) {
     if let ReadPurpose::AgentWrite(review) = purpose {
         return core.agent_write_read(review, result.ok());
     }
@@ -105,7 +112,7 @@ pub(in crate::core) fn file_read(core: &mut Core, ticket: Ticket, result: Result
             | ReadPurpose::Edit { .. }
             | ReadPurpose::Decision { .. }
             | ReadPurpose::Write { .. }
-            | ReadPurpose::WriteHere(_)
+            | ReadPurpose::WriteHere { .. }
             | ReadPurpose::LateWrite { .. }
             | ReadPurpose::Undo(UndoRead::Begin(_)),
         ) => {
@@ -128,12 +135,15 @@ fn without_editor(core: &mut Core, purpose: ReadPurpose, disk: FileState) {
 /// Unsaved text counts as the text of the file; for saved text, the bytes on disk count.
 pub(super) fn live_text(
     core: &mut Core,
-    purpose: ReadPurpose,
+    mut purpose: ReadPurpose,
     disk: FileState,
     answer: Result<api::DocumentTextResult, NoAnswer>,
 ) {
     let live = match answer {
         Ok(live) => live,
+        Err(NoAnswer::TimedOut) if purpose.asks_again(core.out.now_ms) => {
+            return core.read_base(purpose, disk.path);
+        }
         Err(NoAnswer::Gone) => return without_editor(core, purpose, disk),
         Err(no_answer) => return core.base_known(purpose, Err(unanswered(&no_answer))),
     };

@@ -11,6 +11,7 @@
 mod list;
 pub(super) mod resolve;
 pub(super) mod undo;
+mod undo_turn;
 
 pub(super) use list::history_read;
 
@@ -18,12 +19,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use linkspan_editor_api as api;
-use linkspan_editor_api::{HistoryEntry, RequestId, RpcError, errors};
-use linkspan_review::{ChangeId, Digest, Text, WindowId};
+use linkspan_editor_api::{HistoryEntry, HistoryShowResult, RequestId, RpcError, errors};
+use linkspan_review::{ChangeId, Digest, ReviewId, Text, WindowId};
 
 use crate::core::Core;
 use crate::core::contract::{BegunUndo, ConnectionId, HistoryQuery, Ticket};
 use crate::core::history::undo::Undo;
+use crate::core::history::undo_turn::UndoTurn;
 use crate::core::pending::{NoAnswer, UndoRead};
 use crate::core::windows::Windows;
 use crate::core::windows::policy::Policy;
@@ -32,6 +34,8 @@ use crate::core::windows::policy::Policy;
 pub(super) struct History {
     lists: HashMap<Ticket, Listing>,
     undos: HashMap<Ticket, Undo>,
+    /// Turns of conversations that are being undone.
+    turns: HashMap<Ticket, UndoTurn>,
     /// Undos that were begun, without a record of whether they were done.
     unresolved: Vec<BegunUndo>,
     /// Unresolved undos whose editor may still come back.
@@ -52,6 +56,9 @@ struct Listing {
     connection: ConnectionId,
     request: RequestId,
     entries: Vec<HistoryEntry>,
+    /// Only this review is wanted, with its texts.
+    review: Option<ReviewId>,
+    texts: Option<Box<HistoryShowResult>>,
     /// How many closed windows there are whose rules are still being read.
     unread: usize,
 }
@@ -78,6 +85,7 @@ impl History {
     pub(super) fn len(&self) -> usize {
         self.lists.len()
             + self.undos.len()
+            + self.turns.len()
             + self.abandoned.len()
             + self.resolved.len()
             + self.held.len()
@@ -112,6 +120,15 @@ impl Core {
         list::history_list(self, connection, request, list)
     }
 
+    pub(super) fn history_show(
+        &mut self,
+        connection: ConnectionId,
+        request: RequestId,
+        show: &api::HistoryShow,
+    ) -> Result<(), RpcError> {
+        list::history_show(self, connection, request, show)
+    }
+
     pub(super) fn history_undo(
         &mut self,
         connection: ConnectionId,
@@ -119,6 +136,15 @@ impl Core {
         undo: &api::HistoryUndo,
     ) -> Result<(), RpcError> {
         undo::history_undo(self, connection, request, undo)
+    }
+
+    pub(super) fn history_undo_turn(
+        &mut self,
+        connection: ConnectionId,
+        request: RequestId,
+        undo: &api::HistoryUndoTurn,
+    ) -> Result<(), RpcError> {
+        undo_turn::history_undo_turn(self, connection, request, undo)
     }
 
     /// The rules of a closed window are known.

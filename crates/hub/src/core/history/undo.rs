@@ -14,7 +14,9 @@ use crate::core::contract::{
 };
 use crate::core::files::{Base, Buffer, READ_SECONDS};
 use crate::core::history::resolve::COMING_BACK_MS;
-use crate::core::history::{AbandonedUndo, EditRequestRef, holds, list, resolve, unreadable, within};
+use crate::core::history::{
+    AbandonedUndo, EditRequestRef, holds, list, resolve, undo_turn, unreadable, within,
+};
 use crate::core::pending::{AfterAnswer, NoAnswer, ReadPurpose, UndoRead};
 use crate::core::reviews::write::SAVE_MS;
 use crate::core::timers::{Due, TimerId};
@@ -22,8 +24,7 @@ use crate::core::{Core, convert};
 
 #[derive(Debug)]
 pub(in crate::core) struct Undo {
-    connection: ConnectionId,
-    request: RequestId,
+    requester: UndoRequester,
     name: ChangeSelector,
     change: Option<RecordedChange>,
     /// Windows that contain the file and were not asked yet.
@@ -43,13 +44,28 @@ pub(in crate::core) struct Undo {
 }
 
 impl Undo {
-    pub(super) fn asker(&self) -> ConnectionId {
-        self.connection
+    /// The connection that waits for it, if it was asked for by itself.
+    pub(super) fn connection(&self) -> Option<ConnectionId> {
+        match &self.requester {
+            UndoRequester::Request { connection, .. } => Some(*connection),
+            UndoRequester::Turn { .. } => None,
+        }
     }
 
     pub(super) fn window(&self) -> Option<WindowId> {
         self.window
     }
+}
+
+/// Who is told what became of an undo.
+#[derive(Debug)]
+pub(super) enum UndoRequester {
+    Request {
+        connection: ConnectionId,
+        request: RequestId,
+    },
+    /// It is one of several.
+    Turn(Ticket),
 }
 
 /// An editor that has the file open, without unsaved text.
@@ -79,10 +95,14 @@ pub(super) fn history_undo(
         RpcError::new(errors::INVALID_PARAMS, message)
     })?;
     list::may_ask(core, connection)?;
+    begin(core, UndoRequester::Request { connection, request }, name);
+    Ok(())
+}
+
+pub(super) fn begin(core: &mut Core, requester: UndoRequester, name: ChangeSelector) {
     let ticket = core.out.ticket();
     let undo = Undo {
-        connection,
-        request,
+        requester,
         name,
         change: None,
         unasked: Vec::new(),
@@ -96,7 +116,18 @@ pub(super) fn history_undo(
     };
     core.history.undos.insert(ticket, undo);
     list::ask_history(core, ticket, HistoryQuery::Change(name));
-    Ok(())
+}
+
+fn answer(core: &mut Core, requester: UndoRequester, result: Result<HistoryUndoResult, RpcError>) {
+    match (requester, result) {
+        (UndoRequester::Request { connection, request }, Ok(result)) => {
+            core.out.send(connection, &Message::response(request, &result));
+        }
+        (UndoRequester::Request { connection, request }, Err(error)) => {
+            core.out.send(connection, &Message::error(Some(request), error));
+        }
+        (UndoRequester::Turn(turn), result) => undo_turn::part_over(core, turn, result),
+    }
 }
 
 pub(super) fn change_read(core: &mut Core, ticket: Ticket, result: Result<HistoryAnswer, String>) {
@@ -117,7 +148,7 @@ pub(super) fn change_read(core: &mut Core, ticket: Ticket, result: Result<Histor
             );
             not_undone(core, ticket, errors::UNKNOWN_CHANGE, message);
         }
-        Ok(HistoryAnswer::Unknown | HistoryAnswer::List(_)) => {
+        Ok(HistoryAnswer::Unknown | HistoryAnswer::List(_) | HistoryAnswer::Texts(_)) => {
             let message = match undo.name {
                 ChangeSelector::Last => {
                     "there is nothing to undo; `linkspan history` lists past changes".to_owned()
@@ -471,9 +502,10 @@ fn undone(core: &mut Core, ticket: Ticket, mode: Option<u32>) {
         removed_file: change.before.is_none(),
         redo: redo.to_string(),
     };
-    core.out.send(undo.connection, &Message::response(undo.request, &result));
-    if !core.windows.is_denied(&core.out, change.window, &change.path) {
-        let what = WindowEvent::Undone { change: name.to_string(), path, redo: redo.to_string() };
+    let what = WindowEvent::Undone { change: name.to_string(), path, redo: redo.to_string() };
+    let open = !core.windows.is_denied(&core.out, change.window, &change.path);
+    answer(core, undo.requester, Ok(result));
+    if open {
         core.connections.publish(&mut core.out, change.window, what);
     }
 }
@@ -484,7 +516,7 @@ pub(super) fn not_undone(core: &mut Core, ticket: Ticket, code: i64, message: St
     if let Some((_, id)) = undo.names {
         core.out.push(Action::EndUndo { undo: id, done: false, mode: None });
     }
-    core.out.send(undo.connection, &Message::error(Some(undo.request), RpcError::new(code, message)));
+    answer(core, undo.requester, Err(RpcError::new(code, message)));
 }
 
 /// The next query finds out whether the file was changed.
@@ -500,7 +532,7 @@ fn in_doubt(core: &mut Core, ticket: Ticket, code: i64, message: String) {
             after: change.before.as_deref().map(Digest::of),
         });
     }
-    core.out.send(undo.connection, &Message::error(Some(undo.request), RpcError::new(code, message)));
+    answer(core, undo.requester, Err(RpcError::new(code, message)));
 }
 
 /// An agent may have omitted one newline of the accepted text: then what the file holds is the change.

@@ -130,7 +130,7 @@ pub(super) fn summaries(core: &Core) -> Vec<api::AskSummary> {
     let summary = |prompt: &Prompt| {
         let window = core.windows.get(&prompt.who.window);
         let folders = window.into_iter().flat_map(|window| &window.identity.folders);
-        let api::UserAsk { ask, question, detail, options } = prompt.ask.clone();
+        let api::UserAsk { ask, question, detail, options, labels: _ } = prompt.ask.clone();
         api::AskSummary {
             ask,
             window: prompt.who.window.to_string(),
@@ -210,8 +210,9 @@ pub(super) fn answer_prompt(
     connection: ConnectionId,
     ask: &str,
     option: Option<AskOption>,
-    may_answer: impl Fn(&Prompt) -> bool,
+    prompting: Option<WindowId>,
 ) -> Result<api::UserAnsweredResult, RpcError> {
+    let may_answer = |prompt: &Prompt| prompting.is_none_or(|window| prompt.who.window == window);
     let prompt = match core.permissions.prompts.answer(ask, option, may_answer) {
         Ok(prompt) => prompt,
         Err(AnswerError::Closed) => return Ok(api::UserAnsweredResult { taken: false }),
@@ -220,7 +221,10 @@ pub(super) fn answer_prompt(
             return Err(RpcError::new(errors::INVALID_PARAMS, message));
         }
     };
-    close_prompt(core, &prompt, option, Some(connection));
+    if prompting.is_none() {
+        unask(core, &prompt);
+    }
+    tell_closed(core, &prompt, option, Some(connection));
     let Prompt { who, deed, tool, .. } = prompt;
     let denied = |message: &str| Err(Failure::new(FailureKind::Denied, message));
     let allowed = match option {
@@ -272,7 +276,7 @@ pub(super) fn run_newly_granted(core: &mut Core) {
     let granted: Vec<String> =
         core.permissions.prompts.open().filter(granted).map(|prompt| prompt.ask.ask.clone()).collect();
     for prompt in core.permissions.prompts.drain(|prompt| granted.contains(&prompt.ask.ask)) {
-        close_prompt(core, &prompt, None, None);
+        close_prompt(core, &prompt);
         run(core, prompt.tool);
     }
 }
@@ -284,7 +288,7 @@ pub(super) fn show_prompts(core: &mut Core, id: WindowId) {
         prompt.who.window == id && check_window(window, prompt.deed, &prompt.tool.request).is_err()
     };
     for prompt in core.permissions.prompts.drain(cannot) {
-        close_prompt(core, &prompt, None, None);
+        close_prompt(core, &prompt);
         if let Err(failure) = check_supported(core, &prompt.tool) {
             refuse(core, &prompt.tool, failure);
         }
@@ -298,7 +302,7 @@ pub(super) fn show_prompts(core: &mut Core, id: WindowId) {
 
 pub(super) fn close_prompts(core: &mut Core, agent: AgentId, call: Option<CallId>) {
     for prompt in core.permissions.prompts.drain_of(agent, call) {
-        close_prompt(core, &prompt, None, None);
+        close_prompt(core, &prompt);
     }
 }
 
@@ -306,7 +310,7 @@ pub(super) fn close_prompts(core: &mut Core, agent: AgentId, call: Option<CallId
 pub(in crate::core) fn withdraw_prompts(core: &mut Core, agent: AgentId) -> usize {
     let prompts = core.permissions.prompts.drain_of(agent, None);
     for prompt in &prompts {
-        close_prompt(core, prompt, None, None);
+        close_prompt(core, prompt);
         let message = "the agent went on before anyone answered";
         core.agents.fail(&mut core.out, agent, prompt.tool.call, FailureKind::Withdrawn, message);
     }
@@ -318,12 +322,22 @@ pub(in crate::core) fn hook_session_ended(core: &mut Core, hook: &HookJoin) {
     core.permissions.grants.session_ended(&hooks::grants_key(hook));
 }
 
-/// Everyone who shows the prompt removes it, except where it was answered.
-fn close_prompt(core: &mut Core, prompt: &Prompt, option: Option<AskOption>, by: Option<ConnectionId>) {
-    let (ask, window) = (prompt.ask.ask.clone(), prompt.who.window);
-    if let Some(connection) = prompting_editor(core, window).filter(|connection| by != Some(*connection)) {
-        core.connections.send_request(&mut core.out, connection, &api::UserUnask { ask: ask.clone() });
+/// Everyone who shows the prompt removes it.
+fn close_prompt(core: &mut Core, prompt: &Prompt) {
+    unask(core, prompt);
+    tell_closed(core, prompt, None, None);
+}
+
+/// An editor that lists all prompts in one place, as in its chat, shows this one in another place too.
+fn unask(core: &mut Core, prompt: &Prompt) {
+    if let Some(connection) = prompting_editor(core, prompt.who.window) {
+        let unask = api::UserUnask { ask: prompt.ask.ask.clone() };
+        core.connections.send_request(&mut core.out, connection, &unask);
     }
+}
+
+fn tell_closed(core: &mut Core, prompt: &Prompt, option: Option<AskOption>, by: Option<ConnectionId>) {
+    let (ask, window) = (prompt.ask.ask.clone(), prompt.who.window);
     let by = by.filter(|_| option.is_some());
     let by = by.map(|by| core.windows.surface_name(&core.connections, SurfaceId(by.0)));
     let closed = WindowEvent::AskOver { ask, agent: prompt.who.name.clone(), option, by };
@@ -343,7 +357,7 @@ pub(super) fn agent_renamed(core: &mut Core, id: AgentId, before: &AgentPrincipa
         return;
     }
     for prompt in core.permissions.prompts.drain_of(id, None) {
-        close_prompt(core, &prompt, None, None);
+        close_prompt(core, &prompt);
         let message = "the agent changed its name; ask again";
         core.agents.fail(&mut core.out, id, prompt.tool.call, FailureKind::Denied, message);
     }

@@ -27,7 +27,7 @@ use crate::core::out::Out;
 use crate::core::pending::ToolCall;
 use crate::core::permissions::clients::AfterReload;
 use crate::core::permissions::grants::Grants;
-use crate::core::permissions::prompts::{Prompt, Prompts};
+use crate::core::permissions::prompts::Prompts;
 use crate::core::principal::AgentPrincipal;
 
 #[derive(Debug)]
@@ -85,17 +85,18 @@ impl Core {
             api::UserAskResult::Answered { option } => Some(option),
             api::UserAskResult::Dismissed => None,
         };
-        self.answer_prompt(connection, &answered.ask, option, |prompt| prompt.who.window == window)
+        self.answer_prompt(connection, &answered.ask, option, Some(window))
     }
 
+    /// `prompting`: it was answered in the prompt that the editor of this window shows, and not in a list of all.
     pub(super) fn answer_prompt(
         &mut self,
         connection: ConnectionId,
         ask: &str,
         option: Option<AskOption>,
-        may_answer: impl Fn(&Prompt) -> bool,
+        prompting: Option<WindowId>,
     ) -> Result<api::UserAnsweredResult, RpcError> {
-        approval::answer_prompt(self, connection, ask, option, may_answer)
+        approval::answer_prompt(self, connection, ask, option, prompting)
     }
 
     /// The editor of this window is back, or another one attached: it shows the open prompts.

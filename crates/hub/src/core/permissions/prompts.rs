@@ -159,6 +159,7 @@ impl Prompts {
             ask: format!("q-{}-{}", self.instance_id, self.last),
             question: question(deed, &who.name, dialect, &tool.request),
             detail: Some(api::visible::text(&text)),
+            labels: options.iter().map(|option| api::labels::answer(*option, &who.name, deed)).collect(),
             options,
         };
         self.asked.push((now_ms, tool.agent, who.clone()));

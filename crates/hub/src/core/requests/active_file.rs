@@ -105,7 +105,7 @@ fn about(active: ActiveFileRequest, selection: api::Selection) -> Request {
     }
 }
 
-fn splice(range: api::Range, text: String, expects: Option<String>) -> Splice {
+pub(super) fn splice(range: api::Range, text: String, expects: Option<String>) -> Splice {
     let place = |position: api::Position| TextPosition { line: position.line, character: position.character };
     Splice { from: place(range.start), to: place(range.end), text, expects }
 }

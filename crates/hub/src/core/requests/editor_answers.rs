@@ -74,9 +74,11 @@ pub(super) fn encode(
         Request::Language { path, question } => Answer::Language(known(path, *question, answer, window)?),
         Request::ActiveFile(_)
         | Request::Format { .. }
+        | Request::Rename { .. }
         | Request::ReadFile { .. }
         | Request::Workspace(_)
         | Request::Propose { .. }
+        | Request::Record { .. }
         | Request::Patch { .. }
         | Request::Edit { .. }
         | Request::Message { .. }

@@ -23,6 +23,7 @@ use serde_json::value::RawValue;
 
 use crate::core::Core;
 use crate::core::agents::Agent;
+use crate::core::chats;
 use crate::core::contract::{ConnectionId, JobOutput, Ticket};
 use crate::core::convert::unanswered;
 use crate::core::files::Base;
@@ -70,7 +71,7 @@ impl Core {
                 let other = other.clone();
                 self.read_base(ReadPurpose::CompareWith(ToolCall { agent, call, request }), other);
             }
-            Request::Propose { ref path, .. } => {
+            Request::Propose { ref path, .. } | Request::Record { ref path, .. } => {
                 let path = path.clone();
                 let tool = ToolCall { agent, call, request };
                 self.read_base(ReadPurpose::Proposal { tool, again: false, left: None }, path);
@@ -99,6 +100,7 @@ impl Core {
             | Request::Language { ref path, .. }
             | Request::Reveal { ref path, .. }
             | Request::Format { ref path }
+            | Request::Rename { ref path, .. }
             | Request::CreateTerminal { cwd: Some(ref path), .. }
             | Request::RunInTerminal { cwd: Some(ref path), .. }
             | Request::Diagnostics { path: Some(ref path), .. } => {
@@ -225,7 +227,7 @@ impl Core {
                 let request = Request::CreateTerminal { name: name.clone(), cwd: Some(path.into()) };
                 terminals::create_terminal(self, ToolCall { agent, call, request });
             }
-            Request::Reveal { .. } | Request::Format { .. } if !exists => {
+            Request::Reveal { .. } | Request::Format { .. } | Request::Rename { .. } if !exists => {
                 self.agents.fail(
                     &mut self.out,
                     agent,
@@ -242,7 +244,11 @@ impl Core {
             Request::Format { .. } if has.format => {
                 ask_editor(self, tool, &api::DocumentFormat { path, range: None });
             }
-            Request::Reveal { .. } | Request::Format { .. } => {
+            Request::Rename { position, new_name, .. } if has.language => {
+                let (position, new_name) = (*position, new_name.clone());
+                ask_editor(self, tool, &api::LanguageRename { path, position, new_name });
+            }
+            Request::Reveal { .. } | Request::Format { .. } | Request::Rename { .. } => {
                 self.agents.fail(
                     &mut self.out,
                     agent,
@@ -263,6 +269,7 @@ impl Core {
         match &tool.request {
             Request::ActiveFile(_) => return active_file::active_known(self, tool, answer),
             Request::Format { .. } => return active_file::formatted(self, tool, answer),
+            Request::Rename { .. } => return language::renamed(self, tool, answer),
             _ => {}
         }
         let Some(window) = self.agents.get(&tool.agent).and_then(|agent| self.windows.get(&agent.window))
@@ -338,6 +345,9 @@ impl Core {
     }
 
     pub(super) fn job_done(&mut self, ticket: Ticket, result: Result<JobOutput, WorkspaceError>) {
+        if chats::files_found(self, ticket, &result) {
+            return;
+        }
         // Its call no longer waits if it is not there.
         let Some(Continuation::Job(job)) = self.out.resume(ticket) else { return };
         let answer = match result {
@@ -384,12 +394,20 @@ fn compare(core: &mut Core, tool: ToolCall, place: PathBuf) {
         core.notify_too_large(agent, &place, &failure);
         return core.agents.answer(&mut core.out, agent, call, &Answer::Failed(failure));
     }
-    let base = Some(Text { format: Format::UTF8, text: before.into() });
-    let writer = Writer::Nobody;
-    let (direct, inline) = (false, false);
-    let (path, proposed, asked) = (place, after, None);
-    let left = None;
-    let change = ProposedChange { path, label, set, writer, direct, inline, base, left, proposed, asked };
+    let change = ProposedChange {
+        path: place,
+        label,
+        set,
+        writer: Writer::Nobody,
+        direct: false,
+        allowed_by: None,
+        inline: false,
+        base: Some(Text { format: Format::UTF8, text: before.into() }),
+        buffer: None,
+        left: None,
+        proposed: after,
+        asked: None,
+    };
     submit_proposal(core, agent, call, change);
 }
 

@@ -183,6 +183,7 @@ pub(super) fn run_command(core: &mut Core, tool: ToolCall) {
     let timeout_ms = wait_ms.unwrap_or(COMMAND_WAIT_MS).min(LONGEST_WAIT_MS);
     let Some(agent) = core.agents.get(&tool.agent) else { return };
     let (who, window) = (agent.principal(), agent.window);
+    let title = Some(api::visible::name(&agent.name));
     let by_editor = core.windows.get(&window).is_some_and(|window| window.capabilities.terminal);
     let place = match &terminal {
         Some(name) => match core.terminals.touch(&who, Some(name)) {
@@ -204,7 +205,7 @@ pub(super) fn run_command(core: &mut Core, tool: ToolCall) {
     match place {
         None => {
             let cwd = cwd.map(|cwd| cwd.display().to_string());
-            let run = api::TerminalRun { command, cwd, terminal, timeout_ms };
+            let run = api::TerminalRun { command, cwd, terminal, name: title, timeout_ms };
             ask_editor_within(core, tool, &run, timeout_ms + SLACK_MS);
         }
         Some((terminal, opening, name)) => {

@@ -131,6 +131,11 @@ impl AgentWrites {
         Some(write)
     }
 
+    /// Somebody else writes it.
+    pub(super) fn forget(&mut self, out: &mut Out, id: ReviewId) {
+        self.remove(out, id);
+    }
+
     /// The agent waits again, so what the file holds tells nothing about a decision.
     pub(super) fn agent_is_back(&mut self, out: &mut Out, id: ReviewId) {
         if self.expected.get(&id).is_some_and(|write| !write.answered) {
@@ -302,6 +307,9 @@ fn seen_in_file(core: &mut Core, id: ReviewId) {
     }
     core.out.push(Action::RecordOnDisk { review: id });
     publish(core, id, write.window, &write.path, ReviewChange::OnDisk);
+    if let Some(left) = core.reviews.meta.get_mut(&id).and_then(|meta| meta.left_over.as_mut()) {
+        left.unseen = false;
+    }
 }
 
 fn notify_not_written(core: &mut Core, id: ReviewId) {

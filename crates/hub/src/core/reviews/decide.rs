@@ -11,7 +11,7 @@ use linkspan_review::{
 
 use crate::core::contract::ConnectionId;
 use crate::core::files::Base;
-use crate::core::pending::{Decider, ReadPurpose};
+use crate::core::pending::{Decider, Preapproval, ReadPurpose};
 use crate::core::reviews::{show, write};
 use crate::core::{Core, convert};
 
@@ -52,13 +52,13 @@ pub(super) fn decide(
 }
 
 /// The change is recorded, and the user has allowed it before.
-pub(super) fn auto_accept(core: &mut Core, id: ReviewId) {
+pub(super) fn auto_accept(core: &mut Core, id: ReviewId, by: Preapproval) {
     let Some(review) = core.reviews.get(id).filter(|review| review.draft.is_none()) else {
         return show::show(core, id);
     };
     let decision = Decision { verdict: Verdict::Accept, comments: Vec::new(), write_here: false };
     let (path, seen) = (review.path.clone(), (review.revision, Some(review.shown_digest())));
-    let decider = Decider::Preapproved;
+    let decider = Decider::Preapproved(by);
     core.read_base(ReadPurpose::Decision { decider, review: id, seen, decision }, path);
 }
 
@@ -85,7 +85,11 @@ pub(in crate::core) fn base_read(
             }
             decided(core, decider, review, seen, decision, base.text);
         }
-        (_, _, Decider::Preapproved) => show::show(core, review),
+        (_, _, Decider::Preapproved(Preapproval::ByGrant)) => show::show(core, review),
+        // Its agent writes it all the same.
+        (_, _, Decider::Preapproved(Preapproval::Elsewhere(_))) => {
+            core.apply(review::Event::Withdrawn { review });
+        }
         (_, message, Decider::Surface { connection, request }) => {
             let message = message.unwrap_or_default();
             let result = api::ReviewDecidedResult::Refused { message, can_write_here: false };

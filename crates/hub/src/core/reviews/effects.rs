@@ -2,7 +2,7 @@
 
 use linkspan_dialect::{Answer, CallId, Failure, FailureKind};
 use linkspan_review as review;
-use linkspan_review::{AcceptedPart, AgentId, Effect, Outcome, Review, ReviewEnd, ReviewId, Step};
+use linkspan_review::{AcceptedPart, AgentId, Effect, Outcome, Review, ReviewEnd, ReviewId, Step, Writer};
 
 use crate::core::contract::{Action, Replacement};
 use crate::core::reviews::{agent_writes, decide, expire, followers, news, patches, permits, show, write};
@@ -16,10 +16,9 @@ pub(super) fn carry_out(core: &mut Core, effects: Vec<Effect>) {
             Effect::Record { review, step } => record(core, review, step),
             Effect::Show { review } => {
                 let meta = core.reviews.meta.get_mut(&review);
-                if meta.is_some_and(|meta| std::mem::take(&mut meta.options.preapproved)) {
-                    decide::auto_accept(core, review);
-                } else {
-                    show::show(core, review);
+                match meta.and_then(|meta| meta.options.preapproved.take()) {
+                    Some(by) => decide::auto_accept(core, review, by),
+                    None => show::show(core, review),
                 }
             }
             Effect::Hide { review, reason } => show::hide(core, review, reason),
@@ -58,7 +57,8 @@ fn record(core: &mut Core, id: ReviewId, step: Step) {
     let counted = core.reviews.meta.get(&id).and_then(|meta| meta.counted.get());
     let counted = counted.filter(|(revision, _)| as_shown && *revision == review.revision);
     let size = counted.map(|(_, size)| size.lines());
-    core.out.push(Action::Record { review: Box::new(review.clone()), step, by, size });
+    let origin = core.reviews.origin_of(id).cloned().map(Box::new);
+    core.out.push(Action::Record { review: Box::new(review.clone()), step, by, size, origin });
 }
 
 pub(in crate::core) fn recorded(core: &mut Core, review: ReviewId, step: Step, result: Result<(), String>) {
@@ -71,6 +71,7 @@ pub(in crate::core) fn recorded(core: &mut Core, review: ReviewId, step: Step, r
     if step == Step::Decided && failed.is_none() {
         permits::grant_permit(core, review);
     }
+    let lost_conversation = failed.is_none() && has_lost_its_conversation(core, review, step);
     let mut effects = core.reviews.apply(match result {
         Ok(()) => review::Event::Recorded { review, step },
         Err(error) => review::Event::RecordFailed { review, step, error },
@@ -88,9 +89,87 @@ pub(in crate::core) fn recorded(core: &mut Core, review: ReviewId, step: Step, r
     // Its agent does not wait, and must not overwrite what the hub wrote. A daemon that comes back is told not to write.
     let written_here =
         |review: &Review| review.written_here && review.owner.is_none() && !convert::is_of_daemon(review);
-    if step == Step::Written && core.reviews.get(review).is_some_and(written_here) {
+    if lost_conversation {
+        tell_with_next_message(core, review);
+    } else if step == Step::Written && core.reviews.get(review).is_some_and(written_here) {
         core.expire(review);
     }
+}
+
+/// The hub has written what a hosted agent had proposed, or could not, or there is nothing to write; and no call of that agent
+/// waits for it any longer, even if the agent was started again.
+fn has_lost_its_conversation(core: &Core, id: ReviewId, step: Step) -> bool {
+    let Some(review) = core.reviews.get(id) else { return false };
+    let rejected = |outcome: &Outcome| matches!(outcome.ended, ReviewEnd::Rejected { .. });
+    let is_over = match step {
+        Step::Written | Step::Ended => review.written_here,
+        // Of a mere no the agent hears when it asks again.
+        Step::Decided => {
+            let ends = review.writer == Writer::Nobody || review.outcome().is_some_and(rejected);
+            ends && words_for_model(core, id).is_some()
+        }
+        _ => false,
+    };
+    if !is_over {
+        return false;
+    }
+    let waits = |agent: AgentId| {
+        core.agents.get(&agent).is_some_and(|agent| agent.waiting.iter().any(|(waiting, _)| *waiting == id))
+    };
+    core.reviews.origin_of(id).is_some() && !review.owner.is_some_and(waits)
+}
+
+/// The call of a hosted agent that this was an answer to is over: the next message has what was decided, and no other
+/// answer follows.
+pub(super) fn tell_with_next_message(core: &mut Core, id: ReviewId) {
+    let words = words_for_model(core, id);
+    tell_conversation(core, id, words);
+}
+
+fn words_for_model(core: &Core, id: ReviewId) -> Option<String> {
+    let review = core.reviews.get(id)?;
+    let answer = convert::answer(Some(review), review.outcome()?);
+    let part = [(review.path.clone(), answer)];
+    match patches::is_unwritten(review) {
+        true => linkspan_dialect::told_after_accept(&part),
+        false => linkspan_dialect::told_after_decline(&part),
+    }
+}
+
+/// Whether an earlier hub had recorded that the next message tells it.
+pub(super) fn is_told_with_next_message(core: &Core, id: ReviewId) -> bool {
+    let (Some(origin), Some(review)) = (core.reviews.origin_of(id), core.reviews.get(id)) else {
+        return false;
+    };
+    let Some(outcome) = review.outcome() else { return false };
+    // It may have been told to write it.
+    let part = [(review.path.clone(), convert::answer(Some(review), outcome))];
+    let both = [linkspan_dialect::told_after_accept(&part), linkspan_dialect::told_after_decline(&part)];
+    both.into_iter().flatten().any(|words| core.chats.will_tell(&origin.chat, &words))
+}
+
+/// The same for an accepted change that cannot be written.
+pub(super) fn tell_not_written(core: &mut Core, id: ReviewId, mut failure: Failure) {
+    let outcome = core.reviews.get(id).and_then(Review::outcome);
+    for comment in outcome.into_iter().flat_map(|outcome| &outcome.comments) {
+        failure.message = format!("{}; the user's comment: {}", failure.message, comment.text);
+    }
+    agent_writes::expect_decided(core, id);
+    let path = core.reviews.get(id).map(|review| review.path.clone());
+    let part = path.map(|path| [(path, Answer::Failed(failure))]);
+    let words = part.and_then(|part| linkspan_dialect::told_after_decline(&part));
+    tell_conversation(core, id, words);
+}
+
+fn tell_conversation(core: &mut Core, id: ReviewId, words: Option<String>) {
+    let chat = core.reviews.origin_of(id).map(|origin| origin.chat.clone());
+    let is_told = core.reviews.meta.get(&id).is_some_and(|meta| meta.told);
+    if let Some((chat, words)) = chat.zip(words).filter(|_| !is_told) {
+        core.chats.told_later(&mut core.out, &chat, &words);
+    }
+    // If its agent is still there.
+    core.apply(review::Event::Delivered { review: id });
+    core.expire(id);
 }
 
 /// Some agents are answered as soon as their change is pending, and receive the decision later.

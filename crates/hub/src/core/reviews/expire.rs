@@ -5,21 +5,29 @@ use linkspan_editor_api as api;
 use linkspan_review::{AgentId, Phase, Review, ReviewId};
 
 use crate::core::Core;
-use crate::core::contract::ReviewTimes;
-use crate::core::reviews::{agent_writes, followers, news, patches, propose, show};
+use crate::core::contract::ReviewPast;
+use crate::core::reviews::{agent_writes, followers, news, patches, propose, show, write};
 
 /// A review of an earlier hub. The time in which its agent may come back begins now.
-pub(in crate::core) fn remember_review(core: &mut Core, past: ReviewTimes) {
+pub(in crate::core) fn remember_review(core: &mut Core, past: ReviewPast) {
     core.reviews.orphan(&mut core.out, past.review);
     agent_writes::expect_pending(core, past.review);
     if let Some(meta) = core.reviews.meta.get_mut(&past.review) {
         meta.proposed_ms = past.proposed_ms.cast_signed().saturating_neg();
+        meta.origin = past.origin;
     }
     // A decision that its agent did not fetch in time expires, even if no hub was running meanwhile.
     let grace_ms = core.reviews.grace_ms(&core.out, past.review);
     let settled = core.reviews.get(past.review).is_some_and(|review| !review.is_open());
-    if settled && past.decided_ms.is_some_and(|ago_ms| ago_ms > grace_ms) {
-        core.expire(past.review);
+    let is_hosted = settled && patches::remember(core, past.review);
+    let is_late = past.decided_ms.is_some_and(|ago_ms| ago_ms > grace_ms);
+    let is_forgotten =
+        core.reviews.origin_of(past.review).is_some_and(|origin| !core.chats.knows(&origin.chat));
+    if settled && (is_late || is_hosted && is_forgotten) {
+        match is_hosted {
+            true => write::finish_when_back(core, past.review),
+            false => core.expire(past.review),
+        }
     }
 }
 
@@ -57,10 +65,16 @@ pub(in crate::core) fn review_grace_over(core: &mut Core, id: ReviewId) {
     let since = core.reviews.meta.get(&id).and_then(|meta| meta.orphaned_ms);
     if since.is_some_and(|since| since + grace_ms <= core.out.now_ms) {
         let deciding = |review: &Review| review.is_open() && review.outcome().is_some();
+        // The clock may have jumped while the hub was about to write it: it has the same time once more.
+        let meta = core.reviews.meta.get_mut(&id);
+        let is_taken_over = meta.is_some_and(|meta| std::mem::take(&mut meta.is_taken_over));
         if core.agents.awaits_confirmation(id) {
             patches::agent_stayed_away(core, id);
         }
-        match core.reviews.get(id).is_some_and(deciding) {
+        if patches::finish(core, id) {
+            return;
+        }
+        match is_taken_over || core.reviews.get(id).is_some_and(deciding) {
             // Its outcome is kept as long as any other.
             true => core.reviews.orphan(&mut core.out, id),
             false => core.expire(id),

@@ -10,6 +10,7 @@ use linkspan_review::{Review, Revision, WindowId};
 use crate::core::contract::ConnectionId;
 use crate::core::convert::Size;
 use crate::core::files::Buffer;
+use crate::core::pending::Preapproval;
 
 #[derive(Debug)]
 pub(in crate::core) struct ReviewMeta {
@@ -27,13 +28,30 @@ pub(in crate::core) struct ReviewMeta {
     /// The texts are too large, so its editor did not receive them.
     pub(super) omitted: bool,
     pub(super) options: ShowOptions,
+    /// The conversation that it comes from.
+    pub(super) origin: Option<Box<api::ReviewOrigin>>,
+    /// It was decided before its hosted agent ended with an earlier hub, and no agent has asked again.
+    pub(super) left_over: Option<LeftOver>,
+    /// What was decided is among what the next message tells, or was told with one.
+    pub(super) told: bool,
+    /// The hub is about to write what its agent will not write.
+    pub(super) is_taken_over: bool,
+    /// Its agent was told not to write it, or is gone.
+    pub(super) is_declined: bool,
+}
+
+/// What that agent may have done about it.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::core) struct LeftOver {
+    /// It was to be written, and was not seen in the file.
+    pub(super) unseen: bool,
 }
 
 /// How a change is shown to the user.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::core) struct ShowOptions {
     /// Not at all: the user allowed it before.
-    pub(super) preapproved: bool,
+    pub(super) preapproved: Option<Preapproval>,
     /// Preferably in the file itself.
     pub(super) inline: bool,
 }
@@ -58,6 +76,11 @@ impl ReviewMeta {
             edits: VecDeque::new(),
             omitted: false,
             options: ShowOptions::default(),
+            origin: None,
+            left_over: None,
+            told: false,
+            is_taken_over: false,
+            is_declined: false,
         }
     }
 

@@ -134,6 +134,20 @@ impl Reviews {
         }
     }
 
+    /// The conversation that it comes from.
+    pub(super) fn origin_of(&self, id: ReviewId) -> Option<&api::ReviewOrigin> {
+        self.meta.get(&id)?.origin.as_deref()
+    }
+
+    /// What was said in this conversation is forgotten.
+    pub(super) fn forget_words(&mut self, chat: &str) {
+        for origin in self.meta.values_mut().filter_map(|meta| meta.origin.as_deref_mut()) {
+            if origin.chat == chat {
+                (origin.prompt, origin.words) = (None, None);
+            }
+        }
+    }
+
     /// Starts the time in which the agent of this review may come back.
     pub(super) fn orphan(&mut self, out: &mut Out, id: ReviewId) {
         let now_ms = out.now_ms;
@@ -200,6 +214,11 @@ impl Reviews {
         self.disk_writes.len() + self.unfinished_writes.len()
     }
 
+    /// In bytes.
+    pub(super) fn largest_show(&self) -> usize {
+        self.largest_show
+    }
+
     /// For tests of large reviews.
     #[cfg(test)]
     pub(super) fn set_largest_show(&mut self, bytes: usize) {
@@ -226,6 +245,11 @@ impl Core {
     /// A patch was decided elsewhere; nothing if the call is not a patch.
     pub(super) fn patch_cancelled(&mut self, agent: AgentId, call: CallId) {
         patches::cancelled(self, agent, call);
+    }
+
+    /// The agent of this conversation could have asked again for what an earlier hub had not told it.
+    pub(super) fn finish_left_over(&mut self, chat: &str) {
+        patches::finish_all(self, chat);
     }
 
     /// An agent asks for changes by place.

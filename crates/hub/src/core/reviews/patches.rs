@@ -6,12 +6,13 @@ use std::path::Path;
 use linkspan_dialect::{Answer, CallId, Failure, FailureKind, PatchFile, Request};
 use linkspan_review as review;
 use linkspan_review::{
-    AgentId, Digest, Effect, Format, Review, ReviewEnd, ReviewId, SharedText, Text, Writer,
+    AgentId, Digest, Effect, Format, Outcome, Phase, Review, ReviewEnd, ReviewId, SharedText, Text, Writer,
 };
 
-use crate::core::agents::{PatchPart, PatchStep, Transport};
+use crate::core::agents::{Agent, PatchPart, PatchStep, Transport};
 use crate::core::files::Base;
-use crate::core::pending::{ReadPurpose, ToolCall};
+use crate::core::pending::{LateWrite, ReadPurpose, ToolCall};
+use crate::core::reviews::meta::LeftOver;
 use crate::core::reviews::propose::{self, ProposedChange};
 use crate::core::reviews::{agent_writes, edits, effects, write};
 use crate::core::{Core, convert};
@@ -39,7 +40,9 @@ pub(in crate::core) fn patch(core: &mut Core, tool: ToolCall) {
 
 /// All files are read.
 pub(super) fn propose_all(core: &mut Core, tool: ToolCall, bases: Vec<Base>) {
-    let ToolCall { agent, call, request: Request::Patch { files, set, .. } } = tool else { return };
+    let ToolCall { agent, call, request: Request::Patch { files, set, can_apply, .. } } = tool else {
+        return;
+    };
     let mut parts = Vec::new();
     let mut changes: Vec<ProposedChange> = Vec::new();
     for (file, base) in files.iter().zip(bases) {
@@ -50,7 +53,7 @@ pub(super) fn propose_all(core: &mut Core, tool: ToolCall, bases: Vec<Base>) {
         let set = (files.len() > 1).then(|| set.clone());
         match proposed(core, agent, file, base, set) {
             Ok((change, part)) => {
-                parts.push(part);
+                parts.push(if can_apply { part } else { part.written_here() });
                 changes.push(change);
             }
             // The agent's terminal asks, as if there were no hub.
@@ -60,12 +63,13 @@ pub(super) fn propose_all(core: &mut Core, tool: ToolCall, bases: Vec<Base>) {
             }
         }
     }
-    if propose::waits_for_change(core, agent, call)
-        && let Err(message) = propose::has_room(core, agent, changes.len())
-    {
-        return core.agents.fail(&mut core.out, agent, call, FailureKind::Denied, message);
+    // While the files were read, its agent may have left or withdrawn it.
+    if propose::waits_for_change(core, agent, call) {
+        if let Err(message) = propose::has_room(core, agent, changes.len()) {
+            return core.agents.fail(&mut core.out, agent, call, FailureKind::Denied, message);
+        }
+        core.agents.begin_patch(agent, call, parts);
     }
-    core.agents.begin_patch(agent, call, parts);
     for change in changes {
         propose::submit_proposal(core, agent, call, change);
     }
@@ -110,8 +114,10 @@ fn proposed(
         set,
         writer,
         direct: false,
+        allowed_by: None,
         inline: false,
         base: shown,
+        buffer: base.buffer,
         left: None,
         proposed: text,
         asked,
@@ -127,6 +133,15 @@ pub(super) fn part_decided(
     review: ReviewId,
     answer: &Answer,
 ) -> bool {
+    // The file had changed, so the user has decided again; the agent was told not to write before that.
+    let is_declined = core.reviews.meta.get(&review).is_some_and(|meta| meta.is_declined);
+    if is_declined && core.reviews.get(review).is_some_and(is_unwritten) {
+        if let Some(agent) = core.agents.get_mut(&agent) {
+            agent.waiting.push((review, call));
+        }
+        write_here(core, review);
+        return true;
+    }
     let outcome = core.reviews.get(review).and_then(Review::outcome);
     let bytes = outcome.and_then(|outcome| match &outcome.ended {
         ReviewEnd::Accepted(accepted) => Some(accepted.bytes.digest()),
@@ -166,8 +181,7 @@ fn take_step(core: &mut Core, agent: AgentId, call: CallId, step: PatchStep) {
                 if let Some(agent) = core.agents.get_mut(&agent) {
                     agent.waiting.push((review, call));
                 }
-                let Some(path) = core.reviews.get(review).map(|review| review.path.clone()) else { continue };
-                core.read_base(ReadPurpose::WriteHere(review), path);
+                write_here(core, review);
             }
         }
         PatchStep::Decline => core.agents.decline(&mut core.out, agent, call),
@@ -175,6 +189,60 @@ fn take_step(core: &mut Core, agent: AgentId, call: CallId, step: PatchStep) {
             core.agents.answer(&mut core.out, agent, call, &Answer::Set(parts));
             effects::answer_sent(core, agent, reviews);
         }
+    }
+}
+
+pub(super) fn write_here(core: &mut Core, review: ReviewId) {
+    core.reviews.agent_writes.forget(&mut core.out, review);
+    if let Some(path) = core.reviews.get(review).map(|review| review.path.clone()) {
+        if let Some(meta) = core.reviews.meta.get_mut(&review) {
+            (meta.is_taken_over, meta.is_declined) = (true, true);
+        }
+        let late = LateWrite::new(core.out.now_ms);
+        core.read_base(ReadPurpose::WriteHere { review, late }, path);
+    }
+}
+
+/// A decided review of an earlier hub, whose hosted agent ended with it. The agent may ask again; if it does not, `finish`
+/// follows. False if it is none.
+pub(super) fn remember(core: &mut Core, id: ReviewId) -> bool {
+    let Some(review) = core.reviews.get(id) else { return false };
+    let is_settled = matches!(review.phase, Phase::Settled { delivered: false, .. });
+    if !is_settled || core.reviews.origin_of(id).is_none() {
+        return false;
+    }
+    let unseen = is_unwritten(review) && core.reviews.agent_writes.window_of(id).is_some();
+    let told = effects::is_told_with_next_message(core, id);
+    if let Some(meta) = core.reviews.meta.get_mut(&id) {
+        (meta.left_over, meta.told) = (Some(LeftOver { unseen }), told);
+    }
+    true
+}
+
+/// Its agent has not asked again: the hub writes what nobody has written, and the next message tells the model. False if
+/// it is none of those.
+pub(in crate::core) fn finish(core: &mut Core, id: ReviewId) -> bool {
+    if core.reviews.get(id).is_none_or(|review| review.owner.is_some()) {
+        return false;
+    }
+    match core.reviews.meta.get_mut(&id).and_then(|meta| meta.left_over.take()) {
+        Some(LeftOver { unseen: true }) => {
+            // It does not expire while its editor is waited for.
+            core.reviews.set_owned(core.out.now_ms, id);
+            write_here(core, id);
+        }
+        Some(LeftOver { unseen: false }) => effects::tell_with_next_message(core, id),
+        None => return false,
+    }
+    true
+}
+
+/// The turn of this conversation is over, in which its agent could have asked again.
+pub(in crate::core) fn finish_all(core: &mut Core, chat: &str) {
+    let of_it = |id: &ReviewId| core.reviews.origin_of(*id).is_some_and(|origin| origin.chat == chat);
+    let all: Vec<ReviewId> = core.reviews.iter().map(|review| review.id).filter(of_it).collect();
+    for id in all {
+        finish(core, id);
     }
 }
 
@@ -194,12 +262,19 @@ pub(in crate::core) fn base_read(core: &mut Core, review: ReviewId, base: Result
         }
         Err(failure) => failure,
     };
-    let Some(owner) = core.reviews.get(review).and_then(|review| review.owner) else { return };
-    let Some(agent) = core.agents.get_mut(&owner) else { return };
-    let calls: Vec<CallId> =
-        agent.waiting.extract_if(.., |(of, _)| *of == review).map(|(_, call)| call).collect();
-    for call in calls {
-        effects::answer_part(core, owner, call, review, Answer::Failed(failure.clone()));
+    let owner = core.reviews.get(review).and_then(|review| review.owner);
+    let agent = owner.and_then(|owner| Some((owner, core.agents.get_mut(&owner)?)));
+    let waiting = agent.map(|(owner, agent)| {
+        let waiting = agent.waiting.extract_if(.., |(of, _)| *of == review);
+        (owner, waiting.map(|(_, call)| call).collect::<Vec<CallId>>())
+    });
+    match waiting.filter(|(_, calls)| !calls.is_empty()) {
+        Some((owner, calls)) => {
+            for call in calls {
+                effects::answer_part(core, owner, call, review, Answer::Failed(failure.clone()));
+            }
+        }
+        None => effects::tell_not_written(core, review, failure),
     }
 }
 
@@ -240,7 +315,8 @@ pub(super) fn doubt_confirmation(core: &mut Core, review: ReviewId) {
     }
 }
 
-/// The agent will not apply its patch: what was accepted is written. If it was `applied`, somebody else was first.
+/// The agent will not apply its patch: what was accepted is written, over what the file holds by now. If it was
+/// `applied`, somebody else was first.
 pub(in crate::core) fn declined(core: &mut Core, agent: AgentId, call: CallId, applied: bool) {
     let held = core.agents.release_writes(agent, call);
     for effect in &held {
@@ -249,13 +325,47 @@ pub(in crate::core) fn declined(core: &mut Core, agent: AgentId, call: CallId, a
         }
     }
     match applied {
-        false => core.carry_out(held),
+        false => write::write_again(core, held),
         true => give_up(core, held, "its agent has applied the whole patch, which was accepted elsewhere"),
     }
 }
 
-/// The patch was decided elsewhere. What was accepted here before that may still come true.
+/// The agent no longer waits for its patch.
 pub(in crate::core) fn cancelled(core: &mut Core, agent: AgentId, call: CallId) {
+    match core.agents.get(&agent).is_some_and(Agent::is_acp) {
+        true => not_applied(core, agent, call),
+        false => decided_elsewhere(core, agent, call),
+    }
+}
+
+/// Its turn was cancelled, or it is gone, and nobody else can tell it to apply its patch: the hub writes what was accepted
+/// so far.
+fn not_applied(core: &mut Core, agent: AgentId, call: CallId) {
+    let (held, decided) = core.agents.end_patch(agent, call);
+    if let Some(agent) = core.agents.get_mut(&agent) {
+        let is_decided = |review: ReviewId| !core.reviews.is_undecided(review);
+        let left = agent.waiting.extract_if(.., |(review, of)| *of == call && is_decided(*review));
+        for (review, _) in left.collect::<Vec<_>>() {
+            core.agents.end_unconfirmed(review);
+        }
+    }
+    write::write_again(core, held);
+    for review in decided {
+        match core.reviews.get(review).is_some_and(is_unwritten) {
+            true => write_here(core, review),
+            false => effects::tell_with_next_message(core, review),
+        }
+    }
+}
+
+/// Accepted, for its agent to write.
+pub(super) fn is_unwritten(review: &Review) -> bool {
+    let accepted = |outcome: &Outcome| matches!(outcome.ended, ReviewEnd::Accepted(_));
+    review.writer == Writer::Agent && !review.written_here && review.outcome().is_some_and(accepted)
+}
+
+/// The patch was decided elsewhere. What was accepted here before that may still come true.
+fn decided_elsewhere(core: &mut Core, agent: AgentId, call: CallId) {
     let (held, decided) = core.agents.end_patch(agent, call);
     give_up(core, held, "the patch was decided in the agent's terminal");
     for review in decided {

@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use linkspan_dialect::{Answer, CallId, Failure, FailureKind, Request};
+use linkspan_dialect::{AllowedBy, Answer, CallId, Failure, FailureKind, Request};
 use linkspan_review as review;
-use linkspan_review::{AgentId, Digest, Effect, Owner, Phase, Proposal, SharedText, Text, Writer};
+use linkspan_review::{AgentId, Digest, Effect, Owner, Phase, Proposal, SharedText, Step, Text, Writer};
 
 use crate::core::Core;
 use crate::core::agents::{Agent, OPEN_REVIEWS_PER_AGENT, OPEN_REVIEWS_PER_WINDOW, Transport, shortened};
-use crate::core::files::Base;
-use crate::core::pending::{ReadPurpose, ToolCall};
+use crate::core::files::{Base, Buffer};
+use crate::core::pending::{Preapproval, ReadPurpose, ToolCall};
 use crate::core::reviews::meta::ShowOptions;
-use crate::core::reviews::{decide, effects, expire, followers, patches, permits};
+use crate::core::reviews::{decide, effects, expire, followers, patches, permits, write};
 
 /// A title above a change, repeated in every list and message about it.
 const LONGEST_LABEL: usize = 300;
@@ -29,9 +29,13 @@ pub(in crate::core) struct ProposedChange {
     pub(in crate::core) writer: Writer,
     /// Needs no review if the user allowed that before.
     pub(in crate::core) direct: bool,
+    /// Needs no review, because the user allowed it elsewhere; its agent writes it.
+    pub(in crate::core) allowed_by: Option<AllowedBy>,
     /// Preferably shown in the file itself.
     pub(in crate::core) inline: bool,
     pub(in crate::core) base: Option<Text>,
+    /// The document that has this text.
+    pub(in crate::core) buffer: Option<Buffer>,
     /// Shown in place of `base`.
     pub(in crate::core) left: Option<SharedText>,
     pub(in crate::core) proposed: String,
@@ -95,9 +99,14 @@ pub(super) fn propose(core: &mut Core, tool: ToolCall, base: Base, left: Option<
         let message = "a newer change of this file was asked for meanwhile";
         return core.agents.fail(&mut core.out, tool.agent, tool.call, FailureKind::Withdrawn, message);
     }
-    let Request::Propose { path: asked, compare_with: _, proposed, mut label, set, writer } = tool.request
-    else {
-        return;
+    let (asked, proposed, mut label, set, writer, allowed_by) = match tool.request {
+        Request::Propose { path, compare_with: _, proposed, label, set, writer } => {
+            (path, proposed, label, set, writer, None)
+        }
+        Request::Record { path, proposed, label, allowed_by } => {
+            (path, proposed, label, None, Some(Writer::Agent), Some(allowed_by))
+        }
+        _ => return,
     };
     let Some(agent) = core.agents.get(&tool.agent) else { return };
     // Agents on a stream are answered with the path that they asked for, also after a restart. The review itself keeps
@@ -113,9 +122,20 @@ pub(super) fn propose(core: &mut Core, tool: ToolCall, base: Base, left: Option<
                        decide in the agent's terminal";
         return core.agents.fail(&mut core.out, tool.agent, tool.call, FailureKind::Unsupported, message);
     }
-    let (direct, inline) = (false, false);
-    let (path, base, asked) = (base.path, base.text, None);
-    let change = ProposedChange { path, label, set, writer, direct, inline, base, left, proposed, asked };
+    let change = ProposedChange {
+        path: base.path,
+        label,
+        set,
+        writer,
+        direct: false,
+        allowed_by,
+        inline: false,
+        base: base.text,
+        buffer: base.buffer,
+        left,
+        proposed,
+        asked: None,
+    };
     submit_proposal(core, tool.agent, tool.call, change);
 }
 
@@ -173,7 +193,11 @@ pub(in crate::core) fn submit_proposal(core: &mut Core, id: AgentId, call: CallI
         return core.agents.fail(&mut core.out, id, call, FailureKind::Denied, message);
     }
     let allowed = change.direct && !taken_back && permits::is_allowed(core, id, &change);
-    let ProposedChange { path, label, set, writer, direct: _, inline, base, left, proposed, asked } = change;
+    let preapproved = match change.allowed_by {
+        Some(by) => Some(Preapproval::Elsewhere(by)),
+        None => allowed.then_some(Preapproval::ByGrant),
+    };
+    let ProposedChange { path, label, set, writer, inline, base, buffer, left, proposed, asked, .. } = change;
     let open_sets = || core.reviews.iter().filter_map(|review| review.set).collect();
     let set = core.agents.set_of(id, set, open_sets);
     let proposal = Proposal {
@@ -192,7 +216,7 @@ pub(in crate::core) fn submit_proposal(core: &mut Core, id: AgentId, call: CallI
         if followers::is_asked_elsewhere(core, call, &proposal) {
             return;
         }
-        return bind(core, call, proposal, ShowOptions { preapproved: allowed, inline });
+        return bind(core, call, proposal, buffer, ShowOptions { preapproved, inline });
     }
     // It was withdrawn while its file was read. It must not be shown, nor the same proposal from before a reconnect.
     if let Some(review) = core.reviews.find_repeated(&proposal) {
@@ -201,8 +225,9 @@ pub(in crate::core) fn submit_proposal(core: &mut Core, id: AgentId, call: CallI
 }
 
 /// A new proposal or a repeated one; either way the call receives its outcome.
-fn bind(core: &mut Core, call: CallId, proposal: Proposal, options: ShowOptions) {
+fn bind(core: &mut Core, call: CallId, proposal: Proposal, buffer: Option<Buffer>, options: ShowOptions) {
     let path = proposal.path.clone();
+    let origin = core.chats.origin(proposal.owner.agent, call);
     let effects = core.reviews.apply(review::Event::Proposed(proposal));
     let mut preapproved = None;
     let mut back = None;
@@ -211,8 +236,11 @@ fn bind(core: &mut Core, call: CallId, proposal: Proposal, options: ShowOptions)
             agent.waiting.push((review, call));
         }
         if let Some(meta) = core.reviews.meta_of(core.out.now_ms, review) {
-            meta.orphaned_ms = None;
+            (meta.orphaned_ms, meta.left_over, meta.told) = (None, None, false);
             meta.options.inline = options.inline;
+            if meta.origin.is_none() {
+                meta.origin = origin.map(Box::new);
+            }
         }
         core.agents.attach_review_to_bundle(agent, call, review, &path);
         core.agents.attach_review_to_patch(agent, call, review, &path);
@@ -226,18 +254,23 @@ fn bind(core: &mut Core, call: CallId, proposal: Proposal, options: ShowOptions)
         if is_recorded {
             back = Some(review);
             effects::acknowledge(core, review);
-            preapproved = (options.preapproved && untouched).then_some(review);
+            preapproved = options.preapproved.filter(|_| untouched).map(|by| (review, by));
         } else if let Some(meta) = core.reviews.meta_of(core.out.now_ms, review) {
             meta.options.preapproved = options.preapproved;
         }
+    }
+    // What was accepted before is bound to what the file holds now.
+    let is_decided = |effect: &Effect| matches!(effect, Effect::Record { step: Step::Decided, .. });
+    if let Some(review) = back.filter(|_| effects.iter().any(is_decided)) {
+        write::remember_buffer(core, review, buffer);
     }
     core.carry_out(effects);
     if let Some(review) = back {
         patches::agent_is_back(core, review);
         expire::owner_changed(core, review);
     }
-    if let Some(review) = preapproved {
-        decide::auto_accept(core, review);
+    if let Some((review, by)) = preapproved {
+        decide::auto_accept(core, review, by);
     }
 }
 

@@ -25,16 +25,20 @@ pub(in crate::core) fn show(core: &mut Core, id: ReviewId) {
     let path = named.display().to_string();
     let inline = core.reviews.meta.get(&id).is_some_and(|meta| meta.options.inline);
     let receives = core.agents.receives_of(review);
+    let origin = core.reviews.origin_of(id).cloned();
+    let set_label = review.set.and_then(|set| core.agents.name_of_set(set)).map(str::to_owned);
     let texts = review.base_text().len() + review.side().len();
     let whole = (texts <= core.reviews.largest_show).then(|| {
         let hunks = review.hunks();
         if let Some(meta) = core.reviews.meta.get(&id) {
             meta.counted.set(Some((review.revision, Size::of_hunks(&hunks))));
         }
-        api::ReviewShow { path: path.clone(), inline, ..convert::shown(review, &hunks, receives) }
+        let (origin, set_label) = (origin.clone(), set_label.clone());
+        let shown = convert::shown(review, &hunks, receives);
+        api::ReviewShow { path: path.clone(), inline, origin, set_label, ..shown }
     });
     let without = convert::without_texts(review, receives);
-    let without = api::ReviewShow { path, inline, omitted: true, ..without };
+    let without = api::ReviewShow { path, inline, origin, set_label, omitted: true, ..without };
     let Some(request) = core.expect_answer(connection, AfterAnswer::Ignore, 0) else { return };
     // Encoded once: only then its length is known, and most fit. The estimate counts line ends, which are two bytes in
     // JSON, and the numbers and names of hunks.

@@ -148,7 +148,17 @@ pub(super) fn edits_applied(
 /// The file shows what happened.
 fn look_again(core: &mut Core, review: ReviewId, save: bool, failed: Option<String>) {
     if let Some(path) = core.reviews.get(review).map(|review| review.path.clone()) {
-        core.read_base(ReadPurpose::Write { review, save, failed }, path);
+        let late = LateWrite::new(core.out.now_ms);
+        core.read_base(ReadPurpose::Write { review, save, failed, late }, path);
+    }
+}
+
+/// These waited, and the user may have typed meanwhile, or the editor may have been restarted.
+pub(super) fn write_again(core: &mut Core, held: Vec<Effect>) {
+    for effect in held {
+        if let Effect::Write { review, .. } = effect {
+            look_again(core, review, false, None);
+        }
     }
 }
 
@@ -173,8 +183,17 @@ pub(in crate::core) fn continue_writes(core: &mut Core, of: impl Fn(&Review) -> 
         unfinished.into_iter().partition(|id| core.reviews.get(*id).is_some_and(&of));
     core.reviews.unfinished_writes = later;
     for id in ready {
-        look_again(core, id, false, None);
+        match core.reviews.get(id).is_some_and(|review| matches!(review.phase, Phase::Writing(_))) {
+            true => look_again(core, id, false, None),
+            false => drop(patches::finish(core, id)),
+        }
     }
+}
+
+/// The agent has had its time to ask again, but an editor may have unsaved text.
+pub(super) fn finish_when_back(core: &mut Core, id: ReviewId) {
+    core.reviews.unfinished_writes.push(id);
+    core.out.at(core.out.config.window_grace_seconds * 1000, Due::Writes);
 }
 
 fn write_in_doubt(

@@ -1,6 +1,13 @@
 //! Conversations with hosted agents: started only with permission, one turn at a time, every change reviewed, and kept
 //! when the agent or the hub is killed.
 
+mod lost_agents;
+mod messages;
+mod origins;
+mod starts;
+mod stored_items;
+mod unsaved;
+
 use linkspan_review::{AgentId, Writer};
 use serde_json::{Value, json};
 
@@ -19,6 +26,7 @@ fn hosted(program: Option<&str>) -> HostedAgent {
         program: program.map(Into::into),
         env: vec!["GEMINI_*".into()],
         mode: None,
+        engine: None,
         hint: Some("install it".into()),
     }
 }
@@ -92,6 +100,10 @@ impl CoreHarness {
             { "optionId": "yes", "name": "Yes", "kind": "allow_once" },
             { "optionId": "no", "name": "No", "kind": "reject_once" },
         ]);
+        self.wants_with(agent, id, tool, options);
+    }
+
+    fn wants_with(&mut self, agent: AgentId, id: u64, tool: Value, options: Value) {
         let params = json!({ "sessionId": "s1", "toolCall": tool, "options": options });
         self.frame(
             agent,
@@ -137,52 +149,15 @@ fn edit(diffs: &[(&str, &str, &str)]) -> Value {
         "content": diffs.iter().map(diff).collect::<Vec<_>>() })
 }
 
+/// One call that changes `BOTH` and creates these files.
+fn edit_and_new(paths: &[&str]) -> Value {
+    let new = |path: &&str| json!({ "type": "diff", "path": path, "oldText": null, "newText": "new\n" });
+    let mut tool = edit(&[BOTH]);
+    tool["content"].as_array_mut().unwrap().extend(paths.iter().map(new));
+    tool
+}
+
 const BOTH: (&str, &str, &str) = ("/ws/a.txt", "one\ntwo\n", "ONE\ntwo\nthree\n");
-
-#[test]
-fn an_agent_is_started_only_after_the_user_allowed_it_in_that_folder() {
-    let mut hub = hub();
-    hub.start_chat();
-    assert!(hub.children.is_empty(), "nobody allowed it");
-    let asks = hub.chat("asks/list", json!({}));
-    let ask = &asks["result"]["asks"][0];
-    assert!(ask["detail"].as_str().unwrap().contains("gemini --acp"), "{ask}");
-    assert_eq!(ask["options"], json!(["allowOnce", "deny"]));
-    hub.allow_all();
-    let (agent, command) = hub.children[0].clone();
-    assert_eq!(command.arguments, ["--acp"]);
-    assert_eq!(command.cwd, std::path::PathBuf::from("/ws"));
-    assert!(hub.told(agent, "initialize").is_some());
-    hub.start_chat();
-    assert_eq!(hub.children.len(), 2, "it was allowed in this folder before");
-}
-
-#[test]
-fn a_refused_start_stops_the_conversation_and_starts_nothing() {
-    let mut hub = hub();
-    hub.start_chat();
-    let asks = hub.chat("asks/list", json!({}));
-    hub.chat("asks/answer", json!({ "ask": asks["result"]["asks"][0]["ask"], "option": "deny" }));
-    assert!(hub.children.is_empty());
-    assert_eq!(hub.state()["kind"], "stopped");
-    assert!(hub.state()["why"].as_str().unwrap().contains("refused"));
-}
-
-#[test]
-fn what_cannot_be_started_is_said_with_the_way_to_install_it() {
-    let mut hub = hub();
-    hub.hosted_agents = Ok(vec![hosted(None)]);
-    let agents = hub.chat("chat/agents", json!({}));
-    assert_eq!(agents["result"]["agents"][0]["installed"], false);
-    let answer = hub.chat("chat/start", json!({ "agent": "gemini", "folder": "/ws" }));
-    assert!(answer["error"]["message"].as_str().unwrap().contains("install it"), "{answer}");
-    for (agent, folder) in
-        [("gemini", "/elsewhere"), ("gemini", "/ws/../etc"), ("other", "/ws"), ("gemini", "ws")]
-    {
-        let answer = hub.chat("chat/start", json!({ "agent": agent, "folder": folder }));
-        assert!(answer["error"].is_object(), "{agent} {folder}");
-    }
-}
 
 #[test]
 fn text_arrives_as_it_comes_and_a_second_message_waits_for_the_end_of_the_turn() {
@@ -205,6 +180,24 @@ fn text_arrives_as_it_comes_and_a_second_message_waits_for_the_end_of_the_turn()
     assert_eq!(hub.items()[1]["queued"], false);
     hub.ends_turn(agent);
     assert_eq!(hub.state()["kind"], "idle");
+}
+
+#[test]
+fn a_long_answer_is_kept_to_its_last_word() {
+    let mut hub = hub();
+    let agent = hub.ready_chat();
+    hub.say("go");
+    let long = "x".repeat(600 * 1024);
+    for text in [long.as_str(), &long, "the end"] {
+        hub.says(
+            agent,
+            json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } }),
+        );
+    }
+    let items = hub.items();
+    let said: String = items.iter().skip(1).map(|item| item["text"].as_str().unwrap()).collect();
+    assert_eq!(said.len(), 2 * long.len() + "the end".len());
+    assert!(said.ends_with("xthe end"));
 }
 
 #[test]
@@ -256,14 +249,35 @@ fn one_hunk_is_written_by_the_hub_after_a_no_and_the_model_is_told() {
 }
 
 #[test]
+fn what_is_accepted_of_an_agent_that_cannot_be_told_yes_is_written_by_the_hub() {
+    let mut hub = hub();
+    let agent = hub.ready_chat();
+    hub.say("go");
+    let options = json!([
+        { "optionId": "always", "name": "Always", "kind": "allow_always" },
+        { "optionId": "no", "name": "No", "kind": "reject_once" },
+    ]);
+    hub.wants_with(agent, 5, edit(&[BOTH]), options);
+    hub.request(
+        EDITOR,
+        "reviews/decide",
+        json!({ "review": "r1", "decision": { "verdict": { "kind": "accept" } } }),
+    );
+    assert_eq!(hub.option(agent, 5), Some("no"), "a yes for always is never given");
+    assert_eq!(hub.file(), b"one\ntwo\n", "the agent does not know yet");
+    hub.says(agent, json!({ "sessionUpdate": "tool_call_update", "toolCallId": "e1", "status": "failed" }));
+    assert_eq!(hub.file(), BOTH.2.as_bytes());
+    hub.ends_turn(agent);
+    let told = hub.prompted(agent);
+    assert!(told.contains("has written the accepted part itself"), "{told}");
+}
+
+#[test]
 fn several_files_of_one_call_are_a_set_and_a_partly_accepted_one_is_declined() {
     let mut hub = hub();
     let agent = hub.ready_chat();
     hub.say("go");
-    let new = json!({ "type": "diff", "path": "/ws/b.txt", "oldText": null, "newText": "new\n" });
-    let mut tool = edit(&[BOTH]);
-    tool["content"].as_array_mut().unwrap().push(new);
-    hub.wants(agent, 5, tool);
+    hub.wants(agent, 5, edit_and_new(&["/ws/b.txt"]));
     assert_eq!(hub.reviews().len(), 2);
     assert!(hub.reviews().iter().all(|review| review.set.is_some()));
     hub.verdict("r1", json!({ "kind": "accept" }));
@@ -376,6 +390,69 @@ fn a_killed_agent_stops_with_a_reason_and_the_next_message_continues_its_session
     assert_ne!(next, agent);
     assert_eq!(hub.told(next, "session/load").unwrap()["params"]["sessionId"], "s1");
     assert_eq!(hub.told(next, "session/prompt").unwrap()["params"]["prompt"][0]["text"], "again");
+}
+
+impl CoreHarness {
+    /// The text of the newest prompt.
+    fn prompted(&self, agent: AgentId) -> &str {
+        self.told(agent, "session/prompt").unwrap()["params"]["prompt"][0]["text"].as_str().unwrap()
+    }
+}
+
+#[test]
+fn what_was_decided_is_told_with_the_next_message_if_the_agent_or_the_hub_is_killed_in_the_turn() {
+    for kills_hub in [false, true] {
+        let mut hub = hub();
+        let agent = hub.ready_chat();
+        hub.say("go");
+        hub.wants(agent, 5, edit(&[BOTH]));
+        hub.verdict("r1", json!({ "kind": "reject", "reason": "not here" }));
+        assert_eq!(hub.option(agent, 5), Some("no"));
+        if kills_hub {
+            hub = hub.restart();
+            hub.hosted_agents = Ok(vec![hosted(Some("/bin/gemini"))]);
+            hub.attach(EDITOR, json!({}));
+            hub.event(Event::ConnectionOpened { connection: READER });
+        } else {
+            hub.event(Event::ChildEnded { agent, why: "it ended (signal: 9)".into() });
+        }
+        hub.say("again");
+        let next = hub.begins();
+        let told = hub.prompted(next).to_owned();
+        assert!(told.contains("not here") && told.contains("why so loud"), "{kills_hub}: {told}");
+        assert!(told.ends_with("\n\nagain"), "{told}");
+        hub.ends_turn(next);
+        hub.say("more");
+        assert_eq!(hub.prompted(next), "more", "it is told once");
+    }
+}
+
+#[test]
+fn what_the_model_was_told_at_the_end_of_its_turn_is_not_told_again() {
+    let mut hub = hub();
+    let agent = hub.ready_chat();
+    hub.say("go");
+    hub.wants(agent, 5, edit(&[BOTH]));
+    hub.verdict("r1", json!({ "kind": "reject", "reason": "not here" }));
+    hub.ends_turn(agent);
+    assert!(hub.prompted(agent).contains("not here"));
+    hub.ends_turn(agent);
+    hub.say("more");
+    assert_eq!(hub.prompted(agent), "more");
+}
+
+#[test]
+fn a_conversation_that_is_closed_while_its_agent_is_looked_up_stays_closed() {
+    let mut hub = hub();
+    hub.ready_chat();
+    hub.chat("chat/close", json!({ "chat": "t1" }));
+    hub.looks_up_slowly = true;
+    hub.say("again");
+    hub.chat("chat/close", json!({ "chat": "t1" }));
+    let ticket = hub.lookups.pop().unwrap();
+    hub.event(Event::AgentsFound { ticket, result: Ok(vec![hosted(Some("/bin/gemini"))]) });
+    assert_eq!(hub.children.len(), 1, "it was started again");
+    assert_eq!(hub.state()["kind"], "stopped");
 }
 
 #[test]

@@ -91,3 +91,32 @@ fn a_hub_killed_before_it_wrote_a_part_writes_it_when_it_is_back() {
     hub.attach(EDITOR, json!({ "reviews": true }));
     assert_eq!((hub.file(), hub.writes), (b"mine\n".as_slice(), 1));
 }
+
+#[test]
+fn what_was_accepted_before_it_was_lost_goes_into_the_text_that_is_unsaved_by_then() {
+    let mut hub = CoreHarness::new();
+    hub.attach(EDITOR, json!({ "reviews": true, "documents": true, "edits": true }));
+    hub.event(Event::ConnectionOpened { connection: COMMAND });
+    hub.editor_answers.insert("document/text", json!({ "open": false }));
+    let joins = |hub: &mut CoreHarness, agent: AgentId| {
+        let dialect = linkspan_dialect::by_name("nexus3").unwrap();
+        hub.event(Event::AgentOpened { agent, window: WindowId(1), dialect, called: None });
+        let client = json!({ "name": "nexus3", "version": "1.0.0" });
+        let hello = json!({ "protocolVersion": "2024-11-05", "clientInfo": client });
+        hub.frame(
+            agent,
+            &json!({ "jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": hello }),
+        );
+    };
+    joins(&mut hub, AgentId(1));
+    hub.propose(AgentId(1), 1, NEW);
+    decide(&mut hub, json!({ "kind": "accept" }));
+    hub.disconnect(AgentId(1));
+    let typed = json!({ "open": true, "dirty": true, "version": 3, "text": "zero\none\ntwo\n" });
+    hub.editor_answers.insert("document/text", typed);
+    joins(&mut hub, AgentId(3));
+    hub.propose(AgentId(3), 1, NEW);
+    let apply = hub.requests_to_editor("edits/apply");
+    assert_eq!((hub.file(), hub.writes), (OLD, 0), "not behind the unsaved text");
+    assert_eq!(apply[0]["params"]["edits"]["text"], "zero\none\n2\n", "{apply:?}");
+}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use linkspan_review::{AgentId, Review, ReviewEnd, WindowId};
 use serde_json::{Value, json};
 
-use crate::core::contract::{RememberedChat, RememberedState, ReviewTimes, UnseenWrite};
+use crate::core::contract::{RememberedChat, RememberedState, ReviewPast, UnseenWrite};
 use crate::core::harness::{CoreHarness, attach_params};
 use crate::core::{ConnectionId, Event};
 
@@ -51,10 +51,11 @@ impl CoreHarness {
 
     /// The hub is killed and started again: files and journal are all that is left.
     pub(super) fn restart(self) -> CoreHarness {
-        let past = self.journal.keys().map(|id| ReviewTimes {
+        let past = self.journal.keys().map(|id| ReviewPast {
             review: *id,
             proposed_ms: 0,
             decided_ms: Some(self.downtime_ms),
+            origin: self.origins.get(id).cloned(),
         });
         let unseen = self.journal.values().filter(|review| !self.on_disk.contains(&review.id));
         let unseen = unseen.filter_map(|review| unseen_write(review, self.downtime_ms));
@@ -69,16 +70,17 @@ impl CoreHarness {
             last_chat: self.chats.keys().copied().max().unwrap_or(0),
             chats: self
                 .chats
-                .into_iter()
+                .iter()
                 .map(|(chat, (head, items))| RememberedChat {
-                    chat,
-                    head,
-                    items: items.into_values().collect(),
+                    chat: *chat,
+                    head: head.clone(),
+                    items: items.keys().last().map_or(0, |last| last + 1),
+                    bytes: items.values().map(String::len).sum(),
                 })
                 .collect(),
         };
         let mut hub = CoreHarness::restarted(remembered, self.files);
-        hub.journal = self.journal;
+        (hub.journal, hub.chats) = (self.journal, self.chats);
         hub
     }
 

@@ -332,3 +332,36 @@ fn what_a_closed_workspace_denies_is_neither_undone_nor_listed() {
     let entries = &hub.response_to(COMMAND, id).unwrap()["result"]["entries"];
     assert_eq!(entries.as_array().unwrap().iter().map(|e| &e["path"]).collect::<Vec<_>>(), ["/ws/b.txt"]);
 }
+
+#[test]
+fn what_was_decided_is_shown_unless_its_file_is_denied() {
+    let mut hub = restarted(remembered_window());
+    hub.workspace = vec![WorkspaceConfig { deny: vec!["a.*".into()], ..WorkspaceConfig::default() }];
+    let texts = |path: &str| {
+        let shown = json!({ "base": "one\ntwo\n", "text": NEW, "entry": {
+            "review": "r1", "window": "w1", "agent": "x", "dialect": "claude", "path": path, "label": "",
+            "ended": { "kind": "rejected", "reason": "no" }, "proposedAtMs": 0, "endedAtMs": 0, "undoable": false,
+            "undone": false, "comments": [{ "line": 1, "text": "why?" }],
+        } });
+        HistoryAnswer::Texts(serde_json::from_value(shown).unwrap())
+    };
+    let mut show = |answer: HistoryAnswer| {
+        hub.history_answers.push_back(Ok(answer));
+        let id = hub.request(COMMAND, "history/show", json!({ "review": "r1" }));
+        hub.response_to(COMMAND, id).unwrap().clone()
+    };
+    let shown = show(texts("/ws/b.txt"));
+    assert_eq!(shown["result"]["entry"]["comments"][0]["text"], "why?", "{shown}");
+    assert_eq!(shown["result"]["text"], json!(NEW), "{shown}");
+    let unknown = show(HistoryAnswer::Unknown);
+    assert!(refusal(&unknown).contains("r1 is not in the history"), "{unknown}");
+    assert_eq!(show(texts("/ws/a.txt"))["error"], unknown["error"], "a denied file is not even mentioned");
+    let gone = show(HistoryAnswer::TextsGone { review: linkspan_review::ReviewId(1) });
+    assert!(refusal(&gone).contains("were dropped"), "{gone}");
+    let id = hub.request(COMMAND, "history/show", json!({ "review": "c1" }));
+    assert!(refusal(hub.response_to(COMMAND, id).unwrap()).contains("does not name a review"));
+    hub.core.reviews.set_largest_show(100);
+    hub.history_answers.push_back(Ok(texts("/ws/b.txt")));
+    let id = hub.request(COMMAND, "history/show", json!({ "review": "r1" }));
+    assert!(refusal(hub.response_to(COMMAND, id).unwrap()).contains("too large"));
+}

@@ -7,7 +7,7 @@ use linkspan_review::WindowId;
 
 use crate::core::contract::Action;
 use crate::core::out::Out;
-use crate::core::windows::Windows;
+use crate::core::windows::{Window, Windows};
 
 impl Windows {
     /// Something changed: a window is connected as long as it is open, unless the dialect is off.
@@ -22,7 +22,16 @@ impl Windows {
     /// The window with the folder that is nearest to this one; of several, one that is attached, and the one that the
     /// user was in last.
     pub(in crate::core) fn for_folder(&self, folder: &Path, dialect: &str) -> Option<WindowId> {
-        let windows = self.open.iter().filter(|(_, window)| window.config.dialect_enabled(dialect));
+        self.for_folder_where(folder, |window| window.config.dialect_enabled(dialect))
+    }
+
+    /// The same, among these windows.
+    pub(in crate::core) fn for_folder_where(
+        &self,
+        folder: &Path,
+        is_meant: impl Fn(&Window) -> bool,
+    ) -> Option<WindowId> {
+        let windows = self.open.iter().filter(|(_, window)| is_meant(window));
         let depth = |folders: &mut dyn Iterator<Item = &std::path::PathBuf>| {
             let above = folders.filter(|above| folder.starts_with(above));
             above.map(|above| above.components().count()).max()

@@ -24,7 +24,7 @@ use linkspan_review::{SurfaceId, WindowId};
 use crate::core::connections::Connections;
 use crate::core::contract::{Action, ConnectionId, RememberedWindow};
 use crate::core::out::Out;
-use crate::core::pending::Decider;
+use crate::core::pending::Preapproval;
 use crate::core::timers::Due;
 use crate::token::Token;
 use policy::Policy;
@@ -107,8 +107,8 @@ impl Windows {
 
     /// Who decided, for display.
     pub(super) fn surface_name(&self, connections: &Connections, surface: SurfaceId) -> String {
-        if Decider::is_preapproved(surface) {
-            return "what was allowed before".to_owned();
+        if let Some(preapproval) = Preapproval::of(surface) {
+            return preapproval.place().to_owned();
         }
         let Some(connection) = connections.get(ConnectionId(surface.0)) else {
             return "someone".to_owned();

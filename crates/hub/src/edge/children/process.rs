@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use linkspan_editor_api::visible;
+use linkspan_editor_api::wire_names::env::LINKSPAN_ACP_REVIEWS;
 use linkspan_review::AgentId;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -79,6 +80,7 @@ impl Process {
             .current_dir(&command.cwd)
             .env_clear()
             .envs(environment(&command.env, std::env::vars_os()))
+            .env(LINKSPAN_ACP_REVIEWS, "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -7,12 +7,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use linkspan_editor_api as api;
-use linkspan_review::{AcceptedPart, ChangeId, Digest, Format, ReviewId, WindowId, Writer};
+use linkspan_review::{AcceptedPart, ChangeId, Digest, Format, ReviewId, SetId, WindowId, Writer};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::JournalError;
 use super::issued_ids::NEXT_CHANGE;
-use super::rows::{CommentColumn, blob, bytes_of, id_column, id_of, parse, taken_of, writer_of};
+use super::rows::{CommentColumn, blob, bytes_of, id_column, id_of, origin_of, parse, taken_of, writer_of};
 use super::schema::is_damage;
 use crate::core::asker;
 use crate::core::contract::{
@@ -59,6 +59,7 @@ pub(super) fn answer(
 ) -> Result<HistoryAnswer, JournalError> {
     match question {
         HistoryQuery::List(filter) => Ok(HistoryAnswer::List(list(connection, filter)?)),
+        HistoryQuery::Texts(id) => texts(connection, *id),
         HistoryQuery::Change(ChangeSelector::Change(id)) => change(connection, *id),
         HistoryQuery::Change(ChangeSelector::Review(id)) => change_of_review(connection, *id),
         HistoryQuery::Change(ChangeSelector::Last) => {
@@ -88,9 +89,9 @@ fn kept(before: &str, after: &str) -> String {
     format!("{} AND {}", is_kept(before), is_kept(after))
 }
 
-const COLUMNS: &str = "r.id, r.window, r.path, r.label, r.owner_key, r.writer, r.verdict, r.reason, r.superseded_by,
+const COLUMNS: &str = "r.id, r.set_id, r.window, r.path, r.label, r.owner_key, r.writer, r.verdict, r.reason, r.superseded_by,
   r.taken, r.new_file, coalesce(r.comments, '[]') AS comments, r.decided_by, r.proposed_at, r.added, r.removed,
-  r.written_here, r.on_disk";
+  r.written_here, r.on_disk, r.chat, r.turn, r.chat_item, r.prompt, r.words";
 
 fn list(connection: &Connection, filter: &HistoryFilter) -> Result<Vec<api::HistoryEntry>, JournalError> {
     let undos = Undos::read(connection)?;
@@ -103,6 +104,7 @@ fn list(connection: &Connection, filter: &HistoryFilter) -> Result<Vec<api::Hist
            SELECT {COLUMNS}, w.id AS change, w.undoes, w.at AS over_at, {} AS kept
              FROM writes w JOIN reviews r ON r.id = w.review WHERE w.undoes IS NOT NULL AND w.state = 'done')
          WHERE (?1 IS NULL OR path = ?1 OR substr(path, 1, length(?2)) = ?2) AND (?3 IS NULL OR window = ?3)
+           AND (?4 IS NULL OR chat = ?4) AND (?5 IS NULL OR turn = ?5)
          ORDER BY over_at DESC, change DESC, id DESC",
         kept("r.base", "r.result"),
         kept("w.before", "w.after"),
@@ -110,7 +112,8 @@ fn list(connection: &Connection, filter: &HistoryFilter) -> Result<Vec<api::Hist
     ))?;
     let path = filter.path.as_ref().map(|path| path.as_os_str().as_bytes().to_vec());
     let below = path.as_ref().map(|path| [path.strip_suffix(b"/").unwrap_or(path), b"/"].concat());
-    let mut rows = statement.query(params![path, below, filter.window.map(|id| id_column(id.0))])?;
+    let (window, chat) = (filter.window.map(|id| id_column(id.0)), filter.chat.map(id_column));
+    let mut rows = statement.query(params![path, below, window, chat, filter.turn])?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()?.filter(|_| entries.len() < filter.limit) {
         let entry = match entry_of(row, &undos) {
@@ -128,6 +131,37 @@ fn list(connection: &Connection, filter: &HistoryFilter) -> Result<Vec<api::Hist
         }
     }
     Ok(entries)
+}
+
+/// What was accepted; of other reviews, what the user saw last.
+fn texts(connection: &Connection, id: ReviewId) -> Result<HistoryAnswer, JournalError> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS}, w.id AS change, NULL AS undoes, coalesce(r.ended_at, r.decided_at) AS over_at,
+           CASE WHEN w.id IS NULL THEN {} ELSE {} END AS kept,
+           r.base, coalesce(r.result_text, r.draft, r.proposed) AS text
+           FROM reviews r LEFT JOIN writes w ON w.review = r.id AND w.undoes IS NULL
+           WHERE r.id = ?1 AND {IS_OVER}",
+        kept("r.base", "r.result"),
+        kept("w.before", "w.after"),
+    ))?;
+    let mut rows = statement.query([id_column(id.0)])?;
+    let Some(row) = rows.next()? else { return Ok(HistoryAnswer::Unknown) };
+    for column in ["base", "text"] {
+        if !is_kept(connection, row.get(column)?)? {
+            return Ok(HistoryAnswer::TextsGone { review: id });
+        }
+    }
+    let text = |column: &str| -> Result<Option<String>, JournalError> {
+        let digest: Option<Vec<u8>> = row.get(column)?;
+        let bytes = digest.map(|digest| bytes_of(connection, &digest)).transpose()?;
+        let bad = |_| JournalError::Row { column: column.to_owned() };
+        bytes.map(|bytes| String::from_utf8(bytes).map_err(bad)).transpose()
+    };
+    Ok(HistoryAnswer::Texts(Box::new(api::HistoryShowResult {
+        entry: entry_of(row, &Undos::read(connection)?)?,
+        base: text("base")?,
+        text: text("text")?.unwrap_or_default(),
+    })))
 }
 
 fn entry_of(row: &Row<'_>, undos: &Undos) -> Result<api::HistoryEntry, JournalError> {
@@ -151,6 +185,7 @@ fn entry_of(row: &Row<'_>, undos: &Undos) -> Result<api::HistoryEntry, JournalEr
         review: ReviewId(id_of(row, "id")?).to_string(),
         change: change.map(name),
         undoes: undoes.map(name),
+        set: row.get::<_, Option<i64>>("set_id")?.map(|set| SetId(set.cast_unsigned()).to_string()),
         window: WindowId(id_of(row, "window")?).to_string(),
         agent: agent.to_owned(),
         dialect: dialect.to_owned(),
@@ -167,6 +202,7 @@ fn entry_of(row: &Row<'_>, undos: &Undos) -> Result<api::HistoryEntry, JournalEr
         undoable: written && !undone && row.get("kept")?,
         undone,
         on_disk,
+        origin: origin_of(row)?,
     })
 }
 

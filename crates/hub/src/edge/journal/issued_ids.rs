@@ -147,6 +147,7 @@ impl IssuedIds {
                 // The change, if it has no id yet, and the undo.
                 Job::BeginUndo { .. } => self.last.change += 2,
                 Job::Ask { .. }
+                | Job::ReadChat { .. }
                 | Job::EndUndo { .. }
                 | Job::OnDisk(_)
                 | Job::Chat(_)

@@ -19,6 +19,7 @@ mod schema;
 mod tests;
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -29,8 +30,8 @@ use rusqlite::Connection;
 use crate::core::Ticket;
 
 pub use crate::core::contract::{
-    BegunUndo, ChangeSelector, ChatRecord, HistoryAnswer, HistoryFilter, HistoryQuery, LineCount,
-    RecordedChange, RememberedChat, RememberedState, RememberedWindow, ReviewRecord, ReviewTimes,
+    BegunUndo, ChangeSelector, ChatItemsRead, ChatRecord, HistoryAnswer, HistoryFilter, HistoryQuery,
+    LineCount, RecordedChange, RememberedChat, RememberedState, RememberedWindow, ReviewPast, ReviewRecord,
     UnseenWrite,
 };
 pub use inspect::{Inspection, inspect};
@@ -101,6 +102,12 @@ pub enum JournalReply {
         window: WindowId,
         result: Result<(), String>,
     },
+    Chat {
+        ticket: Ticket,
+        result: Result<ChatItemsRead, String>,
+    },
+    /// Old conversations that it no longer has; nobody asked.
+    ChatsRemoved(Vec<u64>),
 }
 
 /// The log is emptied when it has grown to about this size and no job waits …
@@ -120,6 +127,7 @@ enum Job {
     OnDisk(ReviewId),
     Chat(Box<ChatRecord>),
     ForgetChat(u64),
+    ReadChat { ticket: Ticket, chat: u64, places: Range<u32>, most_bytes: usize },
 }
 
 #[derive(Debug, Clone)]
@@ -135,7 +143,7 @@ impl Journal {
         recorded: impl Fn(JournalReply) + Send + 'static,
     ) -> Result<(Journal, RememberedState), JournalError> {
         let (mut connection, mut ids, remembered) = schema::open(path, |mut connection| {
-            schema::prune(&mut connection, retention.days, &BTreeSet::new())?;
+            schema::prune(&mut connection, retention.days, &BTreeSet::new(), &BTreeSet::new())?;
             drop_oldest_texts(&mut connection, retention)?;
             let ids = IssuedIds::open(&mut connection, path, retention.runtime.as_deref())?;
             let (reviews, past) = rows::unfinished(&connection, now_ms())?;
@@ -181,6 +189,11 @@ impl Journal {
         let _ = self.jobs.send(Job::ForgetChat(chat));
     }
 
+    /// Answered after everything that was recorded before.
+    pub fn read_chat(&self, ticket: Ticket, chat: u64, places: Range<u32>, most_bytes: usize) {
+        let _ = self.jobs.send(Job::ReadChat { ticket, chat, places, most_bytes });
+    }
+
     pub fn remember_window(&self, window: RememberedWindow) {
         let _ = self.jobs.send(Job::Window(Box::new(window)));
     }
@@ -212,6 +225,7 @@ fn run_thread(
     let mut written = 0;
     // Also those that were closed since; a few rows too many do no harm.
     let mut windows = BTreeSet::new();
+    let mut live = BTreeSet::new();
     let mut later = VecDeque::new();
     // There may be free pages to release.
     let mut releasing = true;
@@ -243,7 +257,16 @@ fn run_thread(
                     windows.insert(window.id);
                     recorded(JournalReply::Window { window: window.id, result })
                 }
-                Job::OnDisk(_) | Job::Chat(_) | Job::ForgetChat(_) => {}
+                Job::Chat(record) if record.is_live => {
+                    live.insert(record.chat);
+                }
+                Job::Chat(record) => {
+                    live.remove(&record.chat);
+                }
+                Job::ForgetChat(chat) => {
+                    live.remove(&chat);
+                }
+                Job::OnDisk(_) => {}
                 other => later.push_back(other),
             }
         }
@@ -260,6 +283,10 @@ fn run_thread(
             Some(Job::EndUndo { undo, done, mode }) => {
                 let _ = history::end_undo(connection, undo, done, mode).map_err(log_error);
             }
+            Some(Job::ReadChat { ticket, chat, places, most_bytes }) => {
+                let result = chats::read(connection, chat, &places, most_bytes).map_err(log_error);
+                recorded(JournalReply::Chat { ticket, result });
+            }
             // Each is done when it is committed.
             Some(Job::Record(_) | Job::Window(_) | Job::OnDisk(_) | Job::Chat(_) | Job::ForgetChat(_))
             | None => {}
@@ -268,7 +295,11 @@ fn run_thread(
         let mut maintained = Ok(());
         if waiting.is_none() && pruned.elapsed() >= BETWEEN_PRUNINGS {
             pruned = Instant::now();
-            maintained = schema::prune(connection, retention.days, &windows);
+            maintained = schema::prune(connection, retention.days, &windows, &live).map(|removed| {
+                if !removed.is_empty() {
+                    recorded(JournalReply::ChatsRemoved(removed));
+                }
+            });
             releasing = true;
         }
         if written > LOG_BYTES && (waiting.is_none() || written > LOG_BYTES_MOST) {
@@ -307,7 +338,7 @@ impl Job {
     fn bytes(&self) -> usize {
         const PAGES: usize = 8 * 4096;
         match self {
-            Job::Ask { .. } => 0,
+            Job::Ask { .. } | Job::ReadChat { .. } => 0,
             Job::Window(_) | Job::EndUndo { .. } | Job::OnDisk(_) | Job::ForgetChat(_) => PAGES,
             Job::Chat(record) => PAGES + record.items.iter().map(|(_, item)| item.len()).sum::<usize>(),
             Job::BeginUndo { change, .. } => {
@@ -341,7 +372,7 @@ fn commit(connection: &mut Connection, ids: &mut IssuedIds, jobs: &[Job]) -> Res
             Job::Chat(record) => chats::put(&transaction, record, now)?,
             Job::ForgetChat(chat) => chats::forget(&transaction, *chat)?,
             // Each in its turn, after what is committed here.
-            Job::Ask { .. } | Job::BeginUndo { .. } | Job::EndUndo { .. } => {}
+            Job::Ask { .. } | Job::BeginUndo { .. } | Job::EndUndo { .. } | Job::ReadChat { .. } => {}
         }
     }
     Ok(transaction.commit()?)

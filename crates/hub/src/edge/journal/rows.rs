@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
+use linkspan_editor_api::{ReviewOrigin, parse_turn};
 use linkspan_review::{
     Accepted, AcceptedPart, Comment, Conflict, Convention, Digest, Format, Hunk, LineNumber, Outcome, Phase,
     ResolvedDecision, Review, ReviewEnd, ReviewId, Revision, SetId, SharedText, Step, Text, WindowId, Writer,
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::issued_ids::NEXT_CHANGE;
 use super::schema::is_damage;
-use super::{JournalError, LineCount, RememberedWindow, ReviewRecord, ReviewTimes};
+use super::{JournalError, LineCount, RememberedWindow, ReviewPast, ReviewRecord};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct CommentColumn {
@@ -47,7 +48,7 @@ pub(super) fn writer_of(row: &Row<'_>) -> Result<Writer, JournalError> {
 type ConflictColumn = [(u32, u32); 4];
 
 pub(super) fn put(tx: &Transaction<'_>, entry: &ReviewRecord, now: i64) -> rusqlite::Result<()> {
-    let ReviewRecord { review, step, by, size } = entry;
+    let ReviewRecord { review, step, by, size, origin } = entry;
     let base = review.base.as_ref().map(|base| text_blob(tx, &base.text)).transpose()?;
     let left = review.left.as_ref().map(|left| text_blob(tx, left)).transpose()?;
     let proposed = text_blob(tx, &review.proposed)?;
@@ -55,8 +56,9 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &ReviewRecord, now: i64) -> rusql
     let conflicts: Vec<ConflictColumn> = review.conflicts.iter().map(conflict_column).collect();
     tx.prepare_cached(
         "INSERT INTO reviews (id, set_id, window, path, label, writer, owner_key, convention, original, format, base,
-           proposed, draft, conflicts, revision, phase, proposed_at, written_here, left_text)
-         VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)
+           proposed, draft, conflicts, revision, phase, proposed_at, written_here, left_text, chat, turn, chat_item,
+           prompt, words)
+         VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24)
          ON CONFLICT (id) DO UPDATE SET set_id = ?2, label = ?5, owner_key = ?7, convention = ?8, original = ?9, format = ?10, base = ?11, proposed = ?12, draft = ?13, conflicts = ?14,
            revision = ?15, phase = ?16, written_here = ?18, left_text = ?19",
     )?
@@ -91,6 +93,11 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &ReviewRecord, now: i64) -> rusql
         now,
         review.written_here,
         left,
+        origin.as_ref().and_then(|origin| parse_turn(&origin.chat)).map(|(chat, _)| id_column(chat)),
+        origin.as_ref().map(|origin| origin.turn),
+        origin.as_ref().map(|origin| origin.item),
+        origin.as_ref().and_then(|origin| origin.prompt.as_deref()),
+        origin.as_ref().and_then(|origin| origin.words.as_deref()),
     ])?;
     let decided_text = match &review.phase {
         Phase::Deciding(decided) | Phase::Writing(decided) => Some(text_blob(tx, &decided.text)?),
@@ -241,7 +248,7 @@ fn put_write(tx: &Transaction<'_>, review: &Review, now: i64) -> rusqlite::Resul
 pub(super) fn unfinished(
     connection: &Connection,
     now: i64,
-) -> Result<(Vec<Review>, Vec<ReviewTimes>), JournalError> {
+) -> Result<(Vec<Review>, Vec<ReviewPast>), JournalError> {
     let mut statement = connection.prepare(
         "SELECT * FROM reviews WHERE delivered_at IS NULL
            AND (phase <> 'settled' OR verdict IN ('accepted', 'rejected')) ORDER BY id",
@@ -253,10 +260,11 @@ pub(super) fn unfinished(
         match review_of(connection, row) {
             Ok(review) => {
                 let ago = |at: i64| u64::try_from(now.saturating_sub(at)).unwrap_or_default();
-                past.push(ReviewTimes {
+                past.push(ReviewPast {
                     review: review.id,
                     proposed_ms: ago(row.get("proposed_at")?),
                     decided_ms: row.get::<_, Option<i64>>("decided_at")?.map(ago),
+                    origin: origin_of(row)?.map(Box::new),
                 });
                 reviews.push(review);
             }
@@ -351,6 +359,18 @@ fn phase_of(
         "settled" => Phase::Settled { outcome: Box::new(outcome), delivered: false },
         _ => return Err(bad("phase")),
     })
+}
+
+/// The conversation that a review comes from.
+pub(super) fn origin_of(row: &Row<'_>) -> rusqlite::Result<Option<ReviewOrigin>> {
+    let Some(chat) = row.get::<_, Option<i64>>("chat")? else { return Ok(None) };
+    Ok(Some(ReviewOrigin {
+        chat: format!("t{chat}"),
+        turn: row.get::<_, Option<u32>>("turn")?.unwrap_or_default(),
+        item: row.get::<_, Option<u32>>("chat_item")?.unwrap_or_default(),
+        prompt: row.get("prompt")?,
+        words: row.get("words")?,
+    }))
 }
 
 pub(super) fn put_window(

@@ -15,7 +15,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::{JournalError, chats, issued_ids, maintenance};
 
 /// Each version but the first has its step in `migrate`.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 6;
 
 /// The start of a hub waits for this; what is not checked then is checked when it is read.
 const CHECK_TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -37,7 +37,8 @@ CREATE TABLE reviews (
   result BLOB REFERENCES blobs, comments TEXT, decided_by TEXT,
   proposed_at INTEGER NOT NULL, decided_at INTEGER, ended_at INTEGER, delivered_at INTEGER,
   added INTEGER, removed INTEGER, written_here INTEGER NOT NULL DEFAULT 0, on_disk INTEGER,
-  left_text BLOB REFERENCES blobs);
+  left_text BLOB REFERENCES blobs,
+  chat INTEGER, turn INTEGER, chat_item INTEGER, prompt TEXT, words TEXT);
 CREATE INDEX unfinished ON reviews (id) WHERE delivered_at IS NULL;
 CREATE TABLE windows (
   id INTEGER PRIMARY KEY, editor TEXT NOT NULL, folders TEXT NOT NULL, real_folders TEXT NOT NULL, key TEXT NOT NULL, port INTEGER NOT NULL,
@@ -180,6 +181,14 @@ fn migrate(transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> 
             transaction.execute_batch(MARKS)
         }
         3 => transaction.execute_batch(CHATS),
+        4 => transaction.execute_batch(
+            "ALTER TABLE reviews ADD COLUMN chat INTEGER;
+             ALTER TABLE reviews ADD COLUMN turn INTEGER;
+             ALTER TABLE reviews ADD COLUMN chat_item INTEGER;
+             ALTER TABLE reviews ADD COLUMN prompt TEXT;
+             ALTER TABLE reviews ADD COLUMN words TEXT;",
+        ),
+        5 => transaction.execute_batch(chats::COUNT_TURNS),
         _ => Ok(()),
     }
 }
@@ -205,12 +214,14 @@ pub(super) fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Removes what was settled more than `keep_days` ago, and texts that only those rows referred to. An accepted change
-/// that was not written yet is not settled, and one that was undone lately can still be redone. `windows` are in use.
+/// that was not written yet is not settled, and one that was undone lately can still be redone. `windows` and `live`
+/// conversations are in use. Returns the conversations that were removed.
 pub(super) fn prune(
     connection: &mut Connection,
     keep_days: u32,
     windows: &BTreeSet<WindowId>,
-) -> rusqlite::Result<()> {
+    live: &BTreeSet<u64>,
+) -> rusqlite::Result<Vec<u64>> {
     let before_ms = super::now_ms() - i64::from(keep_days) * 24 * 3600 * 1000;
     let transaction = connection.transaction()?;
     issued_ids::preserve(&transaction)?;
@@ -229,7 +240,7 @@ pub(super) fn prune(
         let seen = (super::now_ms(), window.0.cast_signed());
         transaction.execute("UPDATE windows SET seen_at = ?1 WHERE id = ?2", seen)?;
     }
-    chats::prune(&transaction, super::now_ms())?;
+    let removed = chats::prune(&transaction, super::now_ms(), live)?;
     // The window of a review determines where that review's file may be written.
     transaction.execute(
         "DELETE FROM windows WHERE seen_at < ?1 AND id NOT IN (SELECT window FROM reviews)",
@@ -247,5 +258,6 @@ pub(super) fn prune(
            UNION SELECT after FROM writes WHERE after IS NOT NULL)",
         [],
     )?;
-    transaction.commit()
+    transaction.commit()?;
+    Ok(removed)
 }

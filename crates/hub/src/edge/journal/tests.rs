@@ -1,5 +1,6 @@
 //! What a restarted hub reads back.
 
+mod past_texts;
 mod retention;
 
 use std::collections::BTreeSet;
@@ -24,6 +25,8 @@ struct JournalFixture {
     state: State,
     journal: Journal,
     recorded: Receiver<JournalReply>,
+    /// Where what is proposed comes from.
+    origin: Option<Box<api::ReviewOrigin>>,
 }
 
 fn open(path: &Path) -> (Journal, RememberedState, Receiver<JournalReply>) {
@@ -44,7 +47,7 @@ impl JournalFixture {
     fn at(path: &Path) -> JournalFixture {
         let (journal, remembered, recorded) = open(path);
         let (state, _) = State::restore(remembered.reviews, remembered.next_review);
-        JournalFixture { state, journal, recorded }
+        JournalFixture { state, journal, recorded, origin: None }
     }
 
     /// Records until nothing is left to record; a write succeeds at once where `writes` is set.
@@ -57,6 +60,7 @@ impl JournalFixture {
                         step,
                         by: None,
                         size: None,
+                        origin: self.origin.clone(),
                     };
                     self.journal.record(entry);
                     let JournalReply::Review { review, step, result } = self.recorded.recv().unwrap() else {
@@ -282,7 +286,7 @@ fn a_window_in_use_is_not_pruned_however_long_ago_it_was_opened() {
     fixture.recorded.recv().unwrap();
     let mut connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute_batch("UPDATE windows SET seen_at = 1").unwrap();
-    super::schema::prune(&mut connection, 30, &BTreeSet::from([WindowId(1)])).unwrap();
+    super::schema::prune(&mut connection, 30, &BTreeSet::from([WindowId(1)]), &BTreeSet::new()).unwrap();
     assert_eq!(open(&path).1.windows.len(), 1);
 }
 
@@ -307,7 +311,13 @@ fn each_record_is_answered_once_in_order() {
     let review = fixture.state.review(ReviewId(1)).unwrap().clone();
     let steps = [Step::Edited, Step::Rebased, Step::Edited];
     for step in steps {
-        fixture.journal.record(ReviewRecord { review: review.clone(), step, by: None, size: None });
+        fixture.journal.record(ReviewRecord {
+            review: review.clone(),
+            step,
+            by: None,
+            size: None,
+            origin: None,
+        });
     }
     let answers: Vec<Step> = (0..3)
         .map(|_| match fixture.recorded.recv().unwrap() {
@@ -333,7 +343,8 @@ fn a_decision_does_not_wait_for_readers_of_the_history() {
         let _ = gone.recv();
     })
     .unwrap();
-    let edited = || ReviewRecord { review: review.clone(), step: Step::Edited, by: None, size: None };
+    let edited =
+        || ReviewRecord { review: review.clone(), step: Step::Edited, by: None, size: None, origin: None };
     let ask = |ticket| journal.ask(Ticket(ticket), HistoryQuery::List(HistoryFilter::default()));
     journal.record(edited());
     recorded.recv().unwrap();
@@ -510,6 +521,27 @@ fn a_recently_undone_change_is_kept_with_its_review_and_its_bytes() {
         })
         .unwrap();
     assert_eq!(left, 0);
+}
+
+#[test]
+fn the_history_of_a_conversation_and_of_a_turn_names_where_each_change_comes_from() {
+    let (_folder, path) = folder();
+    let mut fixture = JournalFixture::at(&path);
+    let origin = api::ReviewOrigin {
+        chat: "t3".into(),
+        turn: 2,
+        item: 7,
+        prompt: Some("go".into()),
+        words: Some("I will".into()),
+    };
+    fixture.origin = Some(Box::new(origin.clone()));
+    fixture.propose(Writer::Hub);
+    assert_eq!(open(&path).1.past[0].origin.as_deref(), Some(&origin), "also while it is pending");
+    fixture.decide(Verdict::Reject { reason: None }, true);
+    let listed = |chat, turn| fixture.list(HistoryFilter { chat, turn, ..HistoryFilter::default() });
+    assert_eq!(listed(Some(3), None)[0].origin, Some(origin));
+    let counts = [(None, None), (Some(3), Some(2)), (Some(3), Some(1)), (Some(2), None)];
+    assert_eq!(counts.map(|(chat, turn)| listed(chat, turn).len()), [1, 1, 0, 0]);
 }
 
 #[test]

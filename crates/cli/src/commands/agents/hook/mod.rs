@@ -33,6 +33,7 @@ use memory::{DecisionMemory, SessionKey};
 
 pub(crate) use install::{InstalledHook, installed};
 pub(crate) use options::HookOptions;
+pub(crate) use windows::for_folder as window_for;
 
 pub(crate) const NAME: &str = "hook";
 

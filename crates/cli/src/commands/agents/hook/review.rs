@@ -22,6 +22,8 @@ const WINDOW_PAUSE: Duration = Duration::from_secs(5);
 /// After this many looks without it, the window is closed. One that is reloaded, or whose hub was restarted, is back
 /// sooner.
 const AWAY_LOOKS: u32 = 4;
+/// How long the answers that have arrived may take to reach us after the requests were withdrawn.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 const CLOSED: &str = "the review was closed";
 const EDITOR_CLOSED: &str = "the editor was closed";
@@ -78,8 +80,13 @@ pub(super) fn review(window: &Candidate, agent: AgentInfo, changes: &[Change]) -
     let mut outcomes: Vec<Option<ChangeOutcome>> = changes.iter().map(|_| None).collect();
     let mut watch =
         WindowWatch { window, surroundings: &surroundings, looked_at: Instant::now(), away_looks: 0 };
+    let mut answered = 0;
     let end = loop {
-        match events.recv_timeout(LOOK_PAUSE) {
+        let event = events.recv_timeout(LOOK_PAUSE);
+        if let Ok(WaitEvent::Answered(..)) = event {
+            answered += 1;
+        }
+        match event {
             Ok(WaitEvent::Answered(index, Ok(outcome))) => {
                 if let Some(place) = outcomes.get_mut(index) {
                     *place = Some(outcome);
@@ -105,12 +112,19 @@ pub(super) fn review(window: &Candidate, agent: AgentInfo, changes: &[Change]) -
         withdraw(&requests);
     }
     bridge.disconnect();
-    // What was decided in the meantime.
-    for event in events.try_iter() {
-        if let WaitEvent::Answered(index, Ok(outcome)) = event
-            && let Some(place) = outcomes.get_mut(index)
-        {
-            *place = Some(outcome);
+    // What was decided in the meantime. Each request is waited for by a thread of its own, so that the end of one may be
+    // heard before an earlier decision on another.
+    let deadline = Instant::now() + LAST_ANSWERS;
+    while answered < requests.len() && !matches!(end, WaitEnd::CallerGone) {
+        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(WaitEvent::Answered(index, result)) => {
+                answered += 1;
+                if let (Ok(outcome), Some(place)) = (result, outcomes.get_mut(index)) {
+                    *place = Some(outcome);
+                }
+            }
+            Ok(WaitEvent::Signalled) => {}
+            Err(_) => break,
         }
     }
     match end {

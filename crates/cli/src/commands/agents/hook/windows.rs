@@ -22,7 +22,7 @@ pub(super) fn for_file(cli: &CliContext, cwd: &Path, file: &Path) -> Option<Cand
 }
 
 /// The window for an agent in `cwd`.
-pub(super) fn for_folder(cli: &CliContext, cwd: &Path) -> Option<Candidate> {
+pub(crate) fn for_folder(cli: &CliContext, cwd: &Path) -> Option<Candidate> {
     for_folder_of(cli, cwd, cwd)
 }
 

@@ -129,7 +129,7 @@ fn a_journal_that_is_too_large_drops_its_oldest_texts_and_releases_the_space() {
         Journal::open(&path, &keeping, move |entry| drop(sender.send(entry))).unwrap();
     assert_eq!(remembered.reviews.len(), 1, "the oldest was not delivered: its texts are needed");
     let (state, _) = State::restore(remembered.reviews, remembered.next_review);
-    let fixture = JournalFixture { state, journal, recorded };
+    let fixture = JournalFixture { state, journal, recorded, origin: None };
     let listed =
         match fixture.ask(HistoryQuery::List(HistoryFilter { limit: 99, ..HistoryFilter::default() })) {
             HistoryAnswer::List(listed) => listed,
@@ -143,6 +143,7 @@ fn a_journal_that_is_too_large_drops_its_oldest_texts_and_releases_the_space() {
         fixture.ask(HistoryQuery::Change(ChangeSelector::Review(ReviewId(2)))),
         HistoryAnswer::TextsGone { .. }
     ));
+    assert!(matches!(fixture.ask(HistoryQuery::Texts(ReviewId(2))), HistoryAnswer::TextsGone { .. }));
     assert!(matches!(
         fixture.ask(HistoryQuery::Change(ChangeSelector::Review(ReviewId(30)))),
         HistoryAnswer::Change(_)
@@ -218,7 +219,11 @@ fn the_left_text_of_another_file_is_kept_as_long_as_its_review() {
 
 #[test]
 fn journals_of_all_versions_are_opened_and_newer_ones_left_alone() {
-    let versions = [(1, include_str!("../schema_1.sql")), (2, include_str!("../schema_2.sql"))];
+    let versions = [
+        (1, include_str!("../schema_1.sql")),
+        (2, include_str!("../schema_2.sql")),
+        (4, include_str!("../schema_4.sql")),
+    ];
     for (version, tables) in versions {
         let (_folder, path) = folder();
         let old = Connection::open(&path).unwrap();

@@ -4,16 +4,16 @@ use std::fmt::Write;
 
 use crate::report::number;
 
-pub(super) struct Bar {
-    pub(super) name: String,
+pub(crate) struct Bar {
+    pub(crate) name: String,
     /// Above zero.
-    pub(super) value: f64,
-    pub(super) ours: bool,
+    pub(crate) value: f64,
+    pub(crate) ours: bool,
 }
 
-pub(super) struct Panel {
-    pub(super) title: String,
-    pub(super) bars: Vec<Bar>,
+pub(crate) struct Panel {
+    pub(crate) title: String,
+    pub(crate) bars: Vec<Bar>,
 }
 
 const WIDTH: f64 = 760.0;
@@ -41,16 +41,18 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328; }
 }
 ";
 
-pub(super) fn draw(panels: &[Panel]) -> String {
+/// `label` describes the picture to those who cannot see it.
+pub(crate) fn draw(label: &str, panels: &[Panel]) -> String {
     let mut inside = String::new();
     let mut top = MARGIN;
     for panel in panels {
         top = draw_panel(&mut inside, panel, top) + GAP;
     }
     let height = top - GAP + MARGIN;
+    let label = escaped(label);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" width=\"{WIDTH:.0}\" \
-         height=\"{height:.0}\" role=\"img\" aria-label=\"Linkspan compared with other servers; logarithmic scales\">\n\
+         height=\"{height:.0}\" role=\"img\" aria-label=\"{label}; logarithmic scales\">\n\
          <style>\n{STYLE}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\" rx=\"6\"/>\n{inside}</svg>\n"
     )
 }
@@ -157,7 +159,7 @@ mod tests {
     fn names_are_escaped_and_a_panel_without_bars_is_drawn_too() {
         let bars = vec![bar("a < b & c", 1.0)];
         let picture =
-            draw(&[Panel { title: "x".into(), bars }, Panel { title: "y".into(), bars: Vec::new() }]);
+            draw("x", &[Panel { title: "x".into(), bars }, Panel { title: "y".into(), bars: Vec::new() }]);
         assert!(picture.contains("a &lt; b &amp; c") && !picture.contains("a < b"));
         assert!(!picture.contains("NaN") && !picture.contains("inf"));
     }
