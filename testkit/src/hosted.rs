@@ -171,12 +171,17 @@ impl StandIn {
     pub fn new(world: &World) -> StandIn {
         let folder = world.home().join("stand-in");
         fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("reader"), "none").unwrap();
         for name in ["to-agent", "to-hub"] {
             mknodat(CWD, folder.join(name), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         }
         let program = folder.join("run");
-        let script = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho $$ > pid\ncat to-hub &\n\
-                      reader=$!\ncat > to-agent\nkill $reader\n";
+        // A reader that was killed together with the agent before this one may take what is meant for this one until it
+        // is really gone: an open descriptor says that it is not.
+        let script = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\n\
+                      while [ -e \"/proc/$(cat reader)/fd/0\" ]; do sleep 0.01; done\n\
+                      echo $$ > pid\ncat to-hub &\necho $! > reader\n\
+                      cat > to-agent\nkill \"$(cat reader)\"\n";
         fs::write(&program, script).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
         add_agent(world, StandIn::ID, &program, &[], &[]);
