@@ -71,8 +71,14 @@ pub const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Waits until `look` finds something.
 #[track_caller]
-pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + DEADLINE;
+pub fn eventually<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    eventually_within(DEADLINE, what, look)
+}
+
+/// For what takes longer, such as the start of a real agent.
+#[track_caller]
+pub fn eventually_within<T>(patience: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + patience;
     loop {
         if let Some(found) = look() {
             return found;

@@ -8,7 +8,9 @@ use std::process::{Child, Command};
 use serde_json::{Value, json};
 
 use crate::support::hosted_agents::{self, HostedProgram};
-use crate::support::{ChatClient, Model, Serve, Turn, World, agent_programs, eventually, paths};
+use crate::support::{
+    ChatClient, Model, Serve, Turn, World, agent_programs, eventually, eventually_within, model, paths,
+};
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
 
@@ -66,7 +68,8 @@ impl Session {
             .stdout(fs::File::create(world.root().join("frames")).unwrap());
         let acpx = acpx.spawn().unwrap();
         let mut session = Session { acpx, model, review: String::new(), _serve: serve, world };
-        session.review = eventually("a review", || {
+        // The client and the agent start one after the other.
+        session.review = eventually_within(2 * model::PATIENCE, "a review", || {
             let reviews = session.world.reviews();
             assert!(reviews.len() < 2, "the user is asked once: {reviews:?}");
             Some(reviews.first()?["review"].as_str()?.to_owned())
