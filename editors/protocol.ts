@@ -389,6 +389,8 @@ export interface AttachResult {
   protocol: number;
   /** Variables to set in integrated terminals, so that agents started there find this window first. */
   environment: Record<string, string>;
+  /** Ids of the window's pending reviews, for each of which `review/show` follows. Remove every other one from the screen. Missing from older hubs. */
+  pendingReviews?: Array<string>;
 }
 
 /** What an editor can do. Only requests of these groups are sent to it. */
@@ -403,6 +405,8 @@ export interface Capabilities {
   reviews: boolean;
   /** `edits/apply`. */
   edits: boolean;
+  /** `edits/apply` may name the places that differ instead of the whole text. */
+  editRanges: boolean;
   /** `document/format`. */
   format: boolean;
   /** `language/…`. */
@@ -415,6 +419,8 @@ export interface Capabilities {
   questions: boolean;
   /** `code/execute`. */
   executeCode: boolean;
+  /** The user trusts the folders, so that agents may run commands and write to git in them once the user allows it. Missing from older editors, where an editor with documents and without `terminal` has not trusted them. */
+  trusted?: boolean;
 }
 
 /** An agent that the hub can start. */
@@ -1089,7 +1095,7 @@ export interface EditsApplyResult {
   version?: number;
   /** The file on disk holds it too. */
   saved: boolean;
-  /** The text of the document after saving, if the editor's own rules for saving changed it. */
+  /** The text of the document after saving, if it is not the text that the edits made: the editor's own rules for saving changed it. */
   text?: string;
 }
 

@@ -46,6 +46,7 @@ pub fn all_capabilities() -> Capabilities {
         diagnostics: true,
         reviews: true,
         edits: true,
+        edit_ranges: true,
         ..Capabilities::default()
     }
 }
@@ -122,6 +123,7 @@ impl<'w> EditorBuilder<'w> {
             hub_version: String::new(),
             protocol: 0,
             environment: BTreeMap::new(),
+            pending_reviews: None,
         };
         let mut editor = Editor { child, stdin, state, next_id: 0, attached };
         editor.attached = editor.request(&self.attach)?;

@@ -1,8 +1,10 @@
 //! Changing the text of a document for the hub. Whether it may be changed is decided elsewhere.
 
+use std::iter::once;
+
 use serde::{Deserialize, Serialize};
 
-use crate::position::Range;
+use crate::position::{Position, Range};
 
 /// Changes a document's text as one undo step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +28,7 @@ pub struct EditsApply {
 #[cfg_attr(feature = "codegen", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Edits {
-    /// These ranges, which do not overlap and all refer to the text before.
+    /// These ranges, which do not overlap and all refer to the text before. Only with the capability `editRanges`.
     Ranges {
         /// The replacements.
         edits: Vec<TextEdit>,
@@ -36,6 +38,44 @@ pub enum Edits {
         /// The whole new text.
         text: String,
     },
+}
+
+impl Edits {
+    /// The text that they make of this one, for editors without edits of their own. `None`: a range is not in the text.
+    pub fn applied_to(&self, text: &str) -> Option<String> {
+        let edits = match self {
+            Edits::Ranges { edits } => edits,
+            Edits::Text { text } => return Some(text.clone()),
+        };
+        let starts: Vec<usize> = once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let offset = |at: Position| {
+            let start = *starts.get(usize::try_from(at.line).ok()?)?;
+            let mut units = 0;
+            let line = text.get(start..)?.split('\n').next()?;
+            let ends = line.char_indices().map(|(at, c)| (at, c.len_utf16())).chain(once((line.len(), 0)));
+            for (byte, length) in ends {
+                if units == at.character {
+                    return Some(start + byte);
+                }
+                units += u32::try_from(length).ok()?;
+            }
+            None
+        };
+        let mut edits: Vec<&TextEdit> = edits.iter().collect();
+        edits.sort_by_key(|edit| edit.range.start);
+        let mut made = String::new();
+        let mut done = 0;
+        for edit in edits {
+            let (from, to) = (offset(edit.range.start)?, offset(edit.range.end)?);
+            // A range that ends before it starts has no text.
+            text.get(from..to)?;
+            made.push_str(text.get(done..from)?);
+            made.push_str(&edit.new_text);
+            done = to;
+        }
+        made.push_str(text.get(done..)?);
+        Some(made)
+    }
 }
 
 /// One replacement.
@@ -62,7 +102,8 @@ pub struct EditsApplyResult {
     /// The file on disk holds it too.
     #[serde(default)]
     pub saved: bool,
-    /// The text of the document after saving, if the editor's own rules for saving changed it.
+    /// The text of the document after saving, if it is not the text that the edits made: the editor's own rules for saving
+    /// changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -86,4 +127,33 @@ pub struct DocumentFormat {
 pub struct DocumentFormatResult {
     /// The replacements, all referring to the text before; empty when there is nothing to change.
     pub edits: Vec<TextEdit>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranges(edits: &[((u32, u32), (u32, u32), &str)]) -> Edits {
+        let position = |(line, character)| Position { line, character };
+        let edits = edits.iter().map(|(start, end, new_text)| TextEdit {
+            range: Range { start: position(*start), end: position(*end) },
+            new_text: (*new_text).to_owned(),
+        });
+        Edits::Ranges { edits: edits.collect() }
+    }
+
+    #[test]
+    fn ranges_refer_to_the_text_before_in_any_order() {
+        let edits = ranges(&[((2, 0), (3, 0), ""), ((0, 1), (0, 3), "x"), ((3, 0), (3, 0), "end")]);
+        assert_eq!(edits.applied_to("a😀b\nc\nd\n").as_deref(), Some("axb\nc\nend"));
+    }
+
+    #[test]
+    fn ranges_outside_the_text_are_refused() {
+        for (start, end) in [((0, 0), (9, 0)), ((0, 9), (0, 9)), ((0, 2), (0, 2)), ((1, 0), (0, 0))] {
+            assert_eq!(ranges(&[(start, end, "")]).applied_to("a😀\nb"), None, "{start:?} {end:?}");
+        }
+        let overlapping = ranges(&[((0, 0), (1, 0), ""), ((0, 1), (1, 1), "")]);
+        assert_eq!(overlapping.applied_to("a\nb"), None);
+    }
 }

@@ -58,6 +58,8 @@ pub struct Capabilities {
     pub reviews: bool,
     /// `edits/apply`.
     pub edits: bool,
+    /// `edits/apply` may name the places that differ instead of the whole text.
+    pub edit_ranges: bool,
     /// `document/format`.
     pub format: bool,
     /// `language/…`.
@@ -70,6 +72,11 @@ pub struct Capabilities {
     pub questions: bool,
     /// `code/execute`.
     pub execute_code: bool,
+    /// The user trusts the folders, so that agents may run commands and write to git in them once the user allows it.
+    /// Missing from older editors, where an editor with documents and without `terminal` has not trusted them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "codegen", ts(optional))]
+    pub trusted: Option<bool>,
 }
 
 /// The window that the hub created, or found again.
@@ -88,6 +95,10 @@ pub struct AttachResult {
     /// Variables to set in integrated terminals, so that agents started there find this window first.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// Ids of the window's pending reviews, for each of which `review/show` follows. Remove every other one from the
+    /// screen. Missing from older hubs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_reviews: Option<Vec<String>>,
 }
 
 /// The hub cannot be reached. Sent by `linkspan attach` itself, which keeps trying. Requests of the editor wait in the

@@ -32,7 +32,7 @@ fn attach_names_everything_in_camel_case() {
         concat!(
             r#"{"protocol":1,"version":"0.1.0","editor":{"name":"Neovim","version":"0.11"},"pid":7,"#,
             r#""folders":["/w"],"windowId":"x","capabilities":{"documents":false,"selection":false,"#,
-            r#""diagnostics":false,"reviews":true,"edits":false,"format":false,"language":false,"#,
+            r#""diagnostics":false,"reviews":true,"edits":false,"editRanges":false,"format":false,"language":false,"#,
             r#""terminal":false,"messages":false,"questions":false,"executeCode":false}}"#
         ),
     );

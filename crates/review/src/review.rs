@@ -143,6 +143,11 @@ impl Review {
         !matches!(self.phase, Phase::Settled { .. })
     }
 
+    /// Nobody has decided about it, and its agent has not taken it back.
+    pub fn is_pending(&self) -> bool {
+        matches!(self.phase, Phase::Recording | Phase::Pending)
+    }
+
     /// The outcome, once there is one, reported or not.
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.phase {

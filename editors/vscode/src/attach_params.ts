@@ -22,12 +22,14 @@ export function attachParams(): Attach {
       diagnostics: true,
       reviews: true,
       edits: true,
+      editRanges: true,
       format: true,
       language: true,
       terminal: isTrusted,
       messages: true,
       questions: true,
       executeCode: isTrusted,
+      trusted: isTrusted,
     },
   };
 }

@@ -210,8 +210,8 @@ export class AttachProcess implements Hub, vscode.Disposable {
     }
   }
 
-  #attached({ window, port, environment }: AttachResult): void {
-    this.#setState({ kind: "attached", window, port, environment });
+  #attached(window: AttachResult): void {
+    this.#setState({ kind: "attached", ...window });
   }
 
   /** A request whose response was lost is sent again by the next run; only a response or `dispose` settles it. */

@@ -29,13 +29,13 @@ async function apply({ path, version, edits, save }: EditsApply): Promise<EditsA
   }
   const changes =
     edits.kind === "text"
-      ? differences(document, edits.text)
+      ? whole(document, edits.text)
       : edits.edits.map(({ range, newText }) => vscode.TextEdit.replace(toRange(range), newText));
   const applied = await applyTo(document, changes);
+  const made = edits.kind === "text" ? edits.text : document.getText();
   const saved = applied && save && (await document.save()) && !document.isDirty;
   const text = document.getText();
-  const isDifferent = applied && edits.kind === "text" && text !== edits.text;
-  return { applied, saved, version: document.version, ...(isDifferent && { text }) };
+  return { applied, saved, version: document.version, ...(applied && text !== made && { text }) };
 }
 
 /** Returns the edits without applying them: they are reviewed first. */
@@ -92,33 +92,12 @@ export async function applyTo(document: vscode.TextDocument, changes: vscode.Tex
   });
 }
 
-/** The edits that turn the document into the text: only the lines from the first to the last difference, so that
- * cursors, folds and breakpoints elsewhere stay; and the line endings, if they differ. */
-export function differences(document: vscode.TextDocument, text: string): vscode.TextEdit[] {
-  const [before, after] = [linesOf(document.getText()), linesOf(text)];
-  const shorter = Math.min(before.length, after.length);
-  let [head, tail] = [0, 0];
-  while (head < shorter && before[head] === after[head]) {
-    head += 1;
-  }
-  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) {
-    tail += 1;
-  }
+/** Replaces everything, and the line endings, if they differ. */
+function whole(document: vscode.TextDocument, text: string): vscode.TextEdit[] {
   const eol = endOfLineOf(text) ?? document.eol;
+  const all = document.validateRange(new vscode.Range(0, 0, document.lineCount, 0));
   const endings = eol === document.eol ? [] : [vscode.TextEdit.setEndOfLine(eol)];
-  if (head === before.length && head === after.length) {
-    return endings;
-  }
-  // The last line has no line ending: if that changes, it must be part of the replaced range.
-  const first = tail === 0 ? Math.min(head, shorter - 1) : head;
-  const range = new vscode.Range(first, 0, before.length - tail, 0);
-  const lines = after.slice(first, after.length - tail);
-  const newText = tail === 0 ? lines.join("\n") : lines.map((line) => `${line}\n`).join("");
-  return [vscode.TextEdit.replace(document.validateRange(range), newText), ...endings];
-}
-
-function linesOf(text: string): string[] {
-  return text.split(/\r\n|\r|\n/);
+  return [vscode.TextEdit.replace(all, text), ...endings];
 }
 
 /** Undefined if there is no line ending, or if they are mixed, which a VS Code document cannot hold. */

@@ -3,6 +3,7 @@
 
 import type * as vscode from "vscode";
 import type {
+  AttachResult,
   CommandToHubRequests,
   EditorToHubNotifications,
   EditorToHubRequests,
@@ -17,7 +18,7 @@ type Notifications = EditorToHubNotifications;
 export type HubState =
   | { kind: "starting" }
   /** Set on every attach. `environment` is for integrated terminals. */
-  | { kind: "attached"; window: string; port: number; environment: Record<string, string> }
+  | ({ kind: "attached" } & AttachResult)
   /** The hub or the program is gone and is being started again. If there is a remedy, the user is notified. */
   | { kind: "away"; why: string; remedy?: Remedy }
   /** No further attempt is made until the user acts. */

@@ -111,7 +111,7 @@ impl Simulation {
             "protocol": api::PROTOCOL, "version": "0.0.0", "pid": 7,
             "editor": { "name": format!("Editor {number}"), "version": "1" }, "folders": [format!("/ws{number}")],
             "windowId": format!("window-{number}"),
-            "capabilities": { "reviews": true, "documents": true, "edits": true, "diagnostics": true,
+            "capabilities": { "reviews": true, "documents": true, "edits": true, "editRanges": true, "diagnostics": true,
                 "questions": true, "terminal": true },
         });
         self.editors[number].wire = Some(wire);
@@ -380,8 +380,7 @@ impl Simulation {
 
     /// Only on the version that was asked for, and saved only over the file that the editor knows.
     fn applies(&mut self, number: usize, path: PathBuf, params: &Value) -> Value {
-        let (version, text) =
-            (params["version"].as_i64(), params["edits"]["text"].as_str().unwrap_or_default());
+        let version = params["version"].as_i64();
         let document = self.editors[number].documents.get(&path);
         let Some(document) =
             document.filter(|document| version.is_none_or(|version| version == document.version))
@@ -390,6 +389,12 @@ impl Simulation {
             return json!({ "applied": false });
         };
         let (held, dirty) = (document.text.text.clone(), document.dirty);
+        let edits: api::Edits = serde_json::from_value(params["edits"].clone()).expect("edits");
+        let Some(text) = edits.applied_to(&held) else {
+            self.promises.broken("2: the hub edits a text that the editor does not hold".to_owned());
+            return json!({ "applied": false });
+        };
+        let text = text.as_str();
         self.count("changes written by editors");
         self.edit_applied(&path, &held, dirty, text);
         let document = self.editors[number].documents.get_mut(&path).expect("it is open");

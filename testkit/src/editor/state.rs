@@ -222,17 +222,19 @@ impl EditorState {
     fn apply(&mut self, asked: &api::EditsApply) -> api::EditsApplyResult {
         let refused = |version| api::EditsApplyResult { version, ..api::EditsApplyResult::default() };
         let Some(document) = self.documents.get_mut(&asked.path) else { return refused(None) };
-        let api::Edits::Text { text } = &asked.edits else { return refused(Some(document.version)) };
         if asked.version.is_some_and(|version| version != document.version) {
             return refused(Some(document.version));
         }
+        let Some(text) = asked.edits.applied_to(&document.text) else {
+            return refused(Some(document.version));
+        };
         document.text = if self.uniform { text.replace("\r\n", "\n") } else { text.clone() };
         document.version += 1;
         document.dirty = true;
         let version = Some(document.version);
         let saved = asked.save && self.save(&asked.path);
         let holds = self.documents.get(&asked.path).map(|document| document.text.clone());
-        let text = holds.filter(|holds| saved && holds != text);
+        let text = holds.filter(|holds| saved && *holds != text);
         api::EditsApplyResult { applied: true, version, saved, text }
     }
 }

@@ -24,6 +24,7 @@ mod chats;
 mod connections;
 pub mod contract;
 mod convert;
+mod document_edits;
 mod files;
 #[cfg(any(test, feature = "harness"))]
 pub mod harness;

@@ -29,6 +29,7 @@ local EXITS = {
 ---@field why? string
 ---@field window? string
 ---@field port? integer
+---@field pending? string[]
 
 ---@type linkspan.State
 M.state = { kind = "starting" }
@@ -136,7 +137,7 @@ end
 
 local function attached(window)
   set_environment(window.environment)
-  set_state({ kind = "attached", window = window.window, port = window.port })
+  set_state({ kind = "attached", window = window.window, port = window.port, pending = window.pendingReviews })
 end
 
 local function fail(why)
@@ -235,12 +236,14 @@ function M.attach_params()
       diagnostics = true,
       reviews = true,
       edits = true,
+      editRanges = false,
       format = true,
       language = true,
       terminal = true,
       messages = true,
       questions = true,
       executeCode = false,
+      trusted = true,
     },
   })
 end

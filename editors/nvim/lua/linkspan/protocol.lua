@@ -77,6 +77,7 @@ M.ERRORS = {
 ---@field hubVersion string Version of the hub.
 ---@field protocol integer The protocol version the hub speaks.
 ---@field environment table<string, string> Variables to set in integrated terminals, so that agents started there find this window first.
+---@field pendingReviews? string[] Ids of the window's pending reviews, for each of which `review/show` follows. Remove every other one from the screen. Missing from older hubs.
 
 ---What an editor can do. Only requests of these groups are sent to it.
 ---@class linkspan.Capabilities
@@ -85,12 +86,14 @@ M.ERRORS = {
 ---@field diagnostics boolean `diagnostics/get`.
 ---@field reviews boolean `review/show` and `review/hide`.
 ---@field edits boolean `edits/apply`.
+---@field editRanges boolean `edits/apply` may name the places that differ instead of the whole text.
 ---@field format boolean `document/format`.
 ---@field language boolean `language/…`.
 ---@field terminal boolean `terminal/…`.
 ---@field messages boolean `status/message`.
 ---@field questions boolean `user/ask` and `user/unask`.
 ---@field executeCode boolean `code/execute`.
+---@field trusted? boolean The user trusts the folders, so that agents may run commands and write to git in them once the user allows it. Missing from older editors, where an editor with documents and without `terminal` has not trusted them.
 
 ---Runs code in the kernel of the active notebook.
 ---@class linkspan.CodeExecute
@@ -247,7 +250,7 @@ M.ERRORS = {
 ---@field applied boolean The document holds the new text. False when its version had moved on.
 ---@field version? integer The document's version now.
 ---@field saved boolean The file on disk holds it too.
----@field text? string The text of the document after saving, if the editor's own rules for saving changed it.
+---@field text? string The text of the document after saving, if it is not the text that the edits made: the editor's own rules for saving changed it.
 
 ---The diagnostics of one file.
 ---@class linkspan.FileDiagnostics

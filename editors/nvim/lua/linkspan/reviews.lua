@@ -309,18 +309,12 @@ local function show(shown)
   return vim.NIL
 end
 
----Removes every review that the hub no longer has: it may have been decided while the connection was away.
-local function reconcile()
-  hub.request("reviews/list", { all = false }, function(failed, result)
-    if failed then return end
-    local ids = {}
-    for _, summary in ipairs(result.reviews) do
-      ids[summary.review] = true
-    end
-    for _, review in ipairs(vim.list_slice(reviews)) do
-      if not ids[review.shown.review] and not review.deciding then M.remove(review) end
-    end
-  end)
+---Removes every review that is no longer pending: it may have been decided while the connection was away.
+---@param pending string[]
+local function keep_only(pending)
+  for _, review in ipairs(vim.list_slice(reviews)) do
+    if not vim.list_contains(pending, review.shown.review) and not review.deciding then M.remove(review) end
+  end
 end
 
 ---What is typed last is sent before Neovim ends, and comes back with the review.
@@ -359,7 +353,7 @@ function M.attach()
     end
   end)
   hub.on_state(function(state)
-    if state.kind == "attached" then reconcile() end
+    if state.pending then keep_only(state.pending) end
   end)
   vim.api.nvim_create_autocmd("VimLeavePre", { callback = send_drafts, desc = "Linkspan keeps edits of reviews" })
   require("linkspan.view").attach()

@@ -39,6 +39,7 @@ export function reviews(
 
   hub.onRequest("review/show", (shown) => {
     store.show(shown);
+    store.arrived(shown.review);
     return null;
   });
   hub.onRequest("review/waiting", ({ review, ownerGone }) => {
@@ -47,6 +48,7 @@ export function reviews(
   });
   hub.onRequest("review/hide", ({ review: id, reason }) => {
     const review = store.get(id);
+    store.arrived(id);
     // A decision made in this window closes the review itself.
     if (review !== undefined && !review.deciding) {
       const isVisible = tabs.of(review).some((tab) => tab.isActive);
@@ -62,16 +64,10 @@ export function reviews(
     return null;
   });
 
-  /** Removes reviews that were closed while this window was not connected. */
-  async function reconcile(window: string): Promise<void> {
-    const { reviews: all } = await hub.request("reviews/list", { all: false });
-    const ids = new Set(all.filter((each) => each.window === window).map((each) => each.review));
-    store.reconcile(ids);
-    await tabs.closeStale();
-  }
   context.subscriptions.push(
     pending,
-    hub.onState((state) => state.kind === "attached" && inBackground(log, reconcile(state.window))),
+    hub.onState((state) => state.kind === "attached" && store.attached(state.pendingReviews ?? [])),
+    store.onComplete(() => inBackground(log, tabs.closeStale())),
     store.onChange(() => {
       pending.fire(store.pending.length);
       inBackground(log, vscode.commands.executeCommand("setContext", "linkspan.pending", store.pending.length));

@@ -110,8 +110,11 @@ export class Store {
   readonly #changed = new vscode.EventEmitter<Change>();
   readonly onChange = this.#changed.event;
   readonly #saved: Map<string, SavedReview>;
-  /** The hub has sent all pending reviews. */
-  #isComplete = false;
+  /** What is pending in the hub and was not shown yet, once it is attached. */
+  #expected: Set<string> | undefined;
+  readonly #completed = new vscode.EventEmitter<void>();
+  /** The hub has shown all that is pending. */
+  readonly onComplete = this.#completed.event;
 
   constructor(
     private readonly memory: vscode.Memento,
@@ -134,7 +137,7 @@ export class Store {
   /** What `find` finds, as soon as the hub has sent it; undefined if there is none. */
   async whenKnown<T>(find: () => T | undefined): Promise<T | undefined> {
     let until = Date.now() + RESTORE_MS;
-    while (!this.#isComplete && find() === undefined && Date.now() < until) {
+    while (this.#expected?.size !== 0 && find() === undefined && Date.now() < until) {
       await pause(POLL_MS);
       until = this.isConnecting() ? Date.now() + RESTORE_MS : until;
     }
@@ -176,15 +179,20 @@ export class Store {
     }
   }
 
-  /** Removes every review that is not in the hub's list. */
-  reconcile(ids: ReadonlySet<string>): void {
-    this.#isComplete = true;
-    for (const id of this.#saved.keys()) {
-      if (!ids.has(id)) {
-        this.#saved.delete(id);
-      }
-    }
+  /** Removes every review that was closed while this window was not connected. */
+  attached(pending: readonly string[]): void {
+    const ids = new Set(pending);
+    [...this.#saved.keys()].filter((id) => !ids.has(id)).forEach((id) => this.#saved.delete(id));
     this.pending.filter(({ id, deciding }) => !ids.has(id) && !deciding).forEach((review) => this.remove(review));
+    this.#expected = new Set(ids);
+    this.arrived();
+  }
+
+  /** A pending review was shown, or is over. */
+  arrived(id = ""): void {
+    if (this.#expected !== undefined && (this.#expected.delete(id) || id === "") && this.#expected.size === 0) {
+      this.#completed.fire();
+    }
   }
 
   /** Saves a review and notifies the listeners. */

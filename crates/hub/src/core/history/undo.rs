@@ -352,7 +352,7 @@ pub(in crate::core) fn undo_begun(
         let text = text_of(&change.before).filter(|text| buffer.can_take(&text.text, &held));
         if let Some(text) = text.filter(|_| editor.capabilities.edits) {
             let path = editor.editor_path(&change.path).display().to_string();
-            let edits = api::Edits::Text { text: text.text.into_string() };
+            let edits = editor.document_edits(&held, &text.text);
             let apply = api::EditsApply { path, version: buffer.version, edits, save: true };
             return tell_to_restore(core, ticket, EditRequestRef { window, connection, request: 0 }, &apply);
         }

@@ -44,14 +44,14 @@ pub(super) fn write(core: &mut Core, id: ReviewId, replacement: Replacement) {
     let window = review.and_then(|review| core.windows.get(&review.window));
     let editor = window
         .filter(|window| window.capabilities.edits)
-        .and_then(|window| Some((window.connection?, window.editor_path(&replacement.path))));
+        .and_then(|window| Some((window, window.connection?)));
     let away = review.is_some_and(|review| core.windows.editor_is_away(review.window));
     match (buffer, editor, text) {
         (Some(_), None, Some(_)) if away => look_again(core, id, false, None),
-        (Some(Buffer { version, dirty, .. }), Some((connection, named)), Some(text)) => {
-            let path = named.display().to_string();
+        (Some(Buffer { version, dirty, .. }), Some((window, connection)), Some(text)) => {
+            let path = window.editor_path(&replacement.path).display().to_string();
             let save = !dirty;
-            let edits = api::Edits::Text { text: text.into_string() };
+            let edits = window.document_edits(held, &text);
             let apply = api::EditsApply { path, version, edits, save };
             let more_ms = if save { SAVE_MS } else { 0 };
             let late = LateWrite::new(core.out.now_ms);

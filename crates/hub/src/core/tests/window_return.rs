@@ -34,3 +34,21 @@ fn a_window_that_attaches_while_a_status_waits_is_called_connected_only_if_it_an
     let windows = &hub.response_to(COMMAND, status).unwrap()["result"]["windows"];
     assert_eq!((&windows[0]["attached"], &windows[1]["attached"]), (&json!(true), &json!(false)));
 }
+
+#[test]
+fn a_window_that_comes_back_learns_which_reviews_to_keep_on_its_screen() {
+    let mut hub = CoreHarness::new();
+    hub.window_id = Some("window-1");
+    hub.attach(EDITOR, json!({ "reviews": true }));
+    let (one, other) = (hub.connect(1, "claude"), hub.connect(2, "claude"));
+    hub.propose(one, 1, "one");
+    hub.propose(other, 1, "two");
+    hub.event(Event::ConnectionOpened { connection: COMMAND });
+    hub.event(Event::ConnectionClosed { connection: EDITOR });
+    hub.decide(COMMAND, "reject");
+    hub.attach(AGAIN, json!({ "reviews": true }));
+    let attached = hub.to_connections.iter().filter(|(to, _)| *to == AGAIN).map(|(_, message)| message);
+    let pending: Vec<_> =
+        attached.filter_map(|message| message["result"]["pendingReviews"].as_array()).collect();
+    assert_eq!(pending, [&vec![json!("r2")]]);
+}

@@ -285,12 +285,14 @@ fn set_agent_folders(core: &mut Core, id: WindowId) {
 
 fn welcome(core: &mut Core, id: WindowId, connection: ConnectionId, request: RequestId) {
     let Some(window) = core.windows.get(&id) else { return };
+    let pending = core.reviews.iter().filter(|review| review.window == id && review.is_pending());
     let result = AttachResult {
         window: id.to_string(),
         port: window.port,
         hub_version: core.out.info.version.to_owned(),
         protocol: PROTOCOL,
         environment: core.windows.terminal_environment(&core.out, id),
+        pending_reviews: Some(pending.map(|review| review.id.to_string()).collect()),
     };
     core.out.send(connection, &Message::response(request, &result));
     core.probe_newcomer(connection);

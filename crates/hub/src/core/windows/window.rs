@@ -93,10 +93,11 @@ impl Window {
 }
 
 impl Window {
-    /// An editor with documents and without a terminal has not trusted its folder. Without an editor, the hub uses
-    /// terminals of its own.
+    /// Where the editor has no terminals, the hub uses its own. An older editor does not say whether its folder is
+    /// trusted: it has documents and no terminal where it is not.
     pub(in crate::core) fn runs_commands(&self) -> bool {
-        self.capabilities.terminal || !self.capabilities.documents
+        let Capabilities { trusted, terminal, documents, .. } = self.capabilities;
+        trusted.unwrap_or(terminal || !documents)
     }
 
     pub(in crate::core) fn both_folders(&self) -> WindowFolders {
