@@ -305,6 +305,16 @@ pub(super) enum UndoRead {
     Check(Ticket),
     /// Was that undo done?
     Doubt(BegunUndo),
+    /// It does not seem so: may it be done by an editor that has the file unsaved?
+    Unsaved(UnsavedUndo),
+}
+
+/// An undo whose file is as it was before.
+#[derive(Debug)]
+pub(super) struct UnsavedUndo {
+    pub(super) undo: BegunUndo,
+    /// Those that contain the file and were not asked yet; the last is next.
+    pub(super) windows: Vec<WindowId>,
 }
 
 /// Something that runs for an agent, on a thread of the edge.

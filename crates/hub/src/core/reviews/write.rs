@@ -172,9 +172,6 @@ pub(in crate::core) fn write_when_back(core: &mut Core, writes: &[Effect]) {
     for id in core.reviews.unfinished_writes.clone() {
         patches::doubt_confirmation(core, id);
     }
-    if !core.reviews.unfinished_writes.is_empty() {
-        core.out.at(core.out.config.window_grace_seconds * 1000, Due::Writes);
-    }
 }
 
 pub(in crate::core) fn continue_writes(core: &mut Core, of: impl Fn(&Review) -> bool) {
@@ -193,7 +190,6 @@ pub(in crate::core) fn continue_writes(core: &mut Core, of: impl Fn(&Review) -> 
 /// The agent has had its time to ask again, but an editor may have unsaved text.
 pub(super) fn finish_when_back(core: &mut Core, id: ReviewId) {
     core.reviews.unfinished_writes.push(id);
-    core.out.at(core.out.config.window_grace_seconds * 1000, Due::Writes);
 }
 
 fn write_in_doubt(

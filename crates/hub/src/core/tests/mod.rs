@@ -28,6 +28,7 @@ mod support;
 mod two_path_diffs;
 mod undo;
 mod undo_checks;
+mod undo_unsaved;
 mod unsaved_text;
 mod watchers;
 mod window_close;
