@@ -204,6 +204,8 @@ pub(super) enum ReadPurpose {
         /// It was to be saved as well.
         save: bool,
         failed: Option<String>,
+        /// It may have been written, by an editor that has not said so or by an earlier hub, and changed since.
+        maybe_written: bool,
         /// How long an editor that hangs is asked again.
         late: LateWrite,
     },

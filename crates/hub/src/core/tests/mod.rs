@@ -29,6 +29,7 @@ mod two_path_diffs;
 mod undo;
 mod undo_checks;
 mod undo_unsaved;
+mod unfinished_writes;
 mod unsaved_text;
 mod watchers;
 mod window_close;
