@@ -149,6 +149,7 @@ impl Core {
         core.carry_out(others);
         reviews::write::write_when_back(&mut core, &writes);
         history::resolve::doubt_undos(&mut core, remembered.undos);
+        core.wait_for_missing();
         core.update_lifecycle();
         let actions = core.out.take_actions();
         (core, actions)
@@ -243,7 +244,7 @@ impl Core {
                 Due::Stream(agent) => self.stream_grace_over(agent),
                 Due::Context(window) => self.context_due(window),
                 Due::Review(review) => reviews::expire::review_grace_over(self, review),
-                Due::Writes => self.continue_writes(|_| true),
+                Due::Missing => self.missing_are_gone(),
                 Due::Chat(chat) => chats::deadline_over(self, chat),
                 Due::ChatRecord(chat) => self.chats.record_due(&mut self.out, chat),
                 Due::Probes => self.probes_due(),

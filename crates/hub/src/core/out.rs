@@ -70,6 +70,11 @@ impl Out {
         self.timers.add(self.now_ms + delay_ms, due)
     }
 
+    /// As [`Out::after`], for what others need time for: time by which the clock jumps does not count.
+    pub(super) fn after_in_steps(&mut self, delay_ms: u64, due: Due) -> TimerId {
+        self.timers.add_in_steps(self.now_ms, delay_ms, due)
+    }
+
     pub(super) fn cancel(&mut self, timer: TimerId) {
         self.timers.cancel(timer);
     }

@@ -204,6 +204,8 @@ pub(super) enum ReadPurpose {
         /// It was to be saved as well.
         save: bool,
         failed: Option<String>,
+        /// It may have been written, by an editor that has not said so or by an earlier hub, and changed since.
+        maybe_written: bool,
         /// How long an editor that hangs is asked again.
         late: LateWrite,
     },
@@ -305,6 +307,16 @@ pub(super) enum UndoRead {
     Check(Ticket),
     /// Was that undo done?
     Doubt(BegunUndo),
+    /// It does not seem so: may it be done by an editor that has the file unsaved?
+    Unsaved(UnsavedUndo),
+}
+
+/// An undo whose file is as it was before.
+#[derive(Debug)]
+pub(super) struct UnsavedUndo {
+    pub(super) undo: BegunUndo,
+    /// Those that contain the file and were not asked yet; the last is next.
+    pub(super) windows: Vec<WindowId>,
 }
 
 /// Something that runs for an agent, on a thread of the edge.

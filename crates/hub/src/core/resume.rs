@@ -26,8 +26,8 @@ impl Core {
             ReadPurpose::Decision { decider, review, seen, decision } => {
                 decide::base_read(self, decider, review, seen, decision, base);
             }
-            ReadPurpose::Write { review, save, failed, .. } => {
-                write::doubtful_write_read(self, review, save, failed, base);
+            ReadPurpose::Write { review, save, failed, maybe_written, .. } => {
+                write::doubtful_write_read(self, review, save, (failed, maybe_written), base);
             }
             ReadPurpose::WriteHere { review, .. } => patches::base_read(self, review, base),
             ReadPurpose::LateWrite { review, save } => write::late_write_read(self, review, save, base),

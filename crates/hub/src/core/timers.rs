@@ -38,8 +38,8 @@ pub(super) enum Due {
     },
     /// A review's agent did not come back.
     Review(ReviewId),
-    /// The windows of unfinished writes did not come back.
-    Writes,
+    /// The editors of the last hub have had their time to come back.
+    Missing,
     /// The agent of this conversation takes too long.
     Chat(u64),
     /// What changed in this conversation is recorded.
@@ -56,10 +56,24 @@ pub(super) struct TimerId {
     sequence: u64,
 }
 
+/// In such steps time is counted in which others may come back. By a step that takes longer, the clock jumped: the machine
+/// slept, or the hub was stopped, and nobody could come back.
+const STEP_MS: u64 = 10_000;
+
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     due: BTreeMap<TimerId, Due>,
+    /// By the sequence of their first deadline.
+    in_steps: BTreeMap<u64, InSteps>,
     sequence: u64,
+}
+
+/// A deadline that is reached in steps.
+#[derive(Debug)]
+struct InSteps {
+    next: TimerId,
+    /// What is left after the next step.
+    left_ms: u64,
 }
 
 impl Timers {
@@ -70,8 +84,17 @@ impl Timers {
         id
     }
 
+    /// As [`Timers::add`], but time by which the clock jumps does not count.
+    pub(super) fn add_in_steps(&mut self, now_ms: u64, delay_ms: u64, due: Due) -> TimerId {
+        let step_ms = delay_ms.min(STEP_MS);
+        let id = self.add(now_ms + step_ms, due);
+        self.in_steps.insert(id.sequence, InSteps { next: id, left_ms: delay_ms - step_ms });
+        id
+    }
+
     pub(super) fn cancel(&mut self, id: TimerId) {
-        self.due.remove(&id);
+        let next = self.in_steps.remove(&id.sequence).map_or(id, |in_steps| in_steps.next);
+        self.due.remove(&next);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -83,7 +106,24 @@ impl Timers {
     }
 
     pub(super) fn pop(&mut self, now_ms: u64) -> Option<Due> {
-        let first = self.due.first_entry()?;
-        (first.key().when_ms <= now_ms).then(|| first.remove())
+        loop {
+            let first = self.due.first_entry()?;
+            if first.key().when_ms > now_ms {
+                return None;
+            }
+            let (id, due) = first.remove_entry();
+            match self.in_steps.get_mut(&id.sequence) {
+                Some(in_steps) if in_steps.left_ms > 0 => {
+                    let step_ms = in_steps.left_ms.min(STEP_MS);
+                    in_steps.left_ms -= step_ms;
+                    in_steps.next = TimerId { when_ms: now_ms + step_ms, ..id };
+                    self.due.insert(in_steps.next, due);
+                }
+                _ => {
+                    self.in_steps.remove(&id.sequence);
+                    return Some(due);
+                }
+            }
+        }
     }
 }

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use crate::{
-    Accepted, AcceptedPart, Comment, Convention, Effect, Format, Outcome, Phase, Reply, ResolvedDecision,
-    Review, ReviewEnd, SharedBytes, SharedText, Step, SurfaceId, Text, Writer, unified,
+    Accepted, AcceptedPart, Comment, Convention, Effect, Format, Merge, Outcome, Phase, Reply,
+    ResolvedDecision, Review, ReviewEnd, SharedBytes, SharedText, Step, SurfaceId, Text, Writer, unified,
 };
 
 /// The accepted text, in the file's own endings.
@@ -38,14 +38,7 @@ impl Review {
             // that was shown next to another file's text: the user has not seen this file's content.
             let beside_another = self.left.is_some();
             if beside_another || self.base.is_some() != now.is_some() || !carried.conflicts.is_empty() {
-                let conflicts = carried.conflicts.len();
-                self.move_to(now);
-                // Hunks of a change next to another text are not part of the change that is shown now.
-                if !(beside_another && matches!(taken, AcceptedPart::Some { .. })) {
-                    self.draft = (self.proposed != *carried.text).then(|| carried.text.into());
-                }
-                self.conflicts = carried.conflicts;
-                return Ok(self.ask_again(by, Reply::AskAgain { conflicts }));
+                return Ok(self.ask_about(carried, &taken, by, now));
             }
             text = carried.text.into();
         }
@@ -61,6 +54,54 @@ impl Review {
         let outcome = Outcome { ended: ReviewEnd::Accepted(accepted), comments, by };
         self.phase = Phase::Deciding(Box::new(ResolvedDecision { outcome, text }));
         Ok(vec![Effect::Record { review: self.id, step: Step::Decided }])
+    }
+
+    /// The accepted text may have been written, and the file holds something else now. What is missing there may be what
+    /// someone took out again: only the user knows.
+    pub(super) fn accept_in_doubt(
+        &mut self,
+        acceptance: Acceptance,
+        now: Option<Text>,
+    ) -> Result<Vec<Effect>, String> {
+        if self.base != now
+            && let Some(found) = &now
+        {
+            let carried = self.carry(&acceptance.text, Some(found));
+            if carried.text != *found.text {
+                return Ok(self.ask_about(carried, &acceptance.taken, acceptance.by, now));
+            }
+        }
+        self.accept(acceptance, now)
+    }
+
+    /// The file moved away from under an accepted text: the user is shown what both make together.
+    fn ask_about(
+        &mut self,
+        carried: Merge,
+        taken: &AcceptedPart,
+        by: Option<SurfaceId>,
+        now: Option<Text>,
+    ) -> Vec<Effect> {
+        let conflicts = carried.conflicts.len();
+        let beside_another = self.left.is_some();
+        self.move_to(now);
+        // Hunks of a change next to another text are not part of the change that is shown now.
+        if !(beside_another && matches!(taken, AcceptedPart::Some { .. })) {
+            self.draft = (self.proposed != *carried.text).then(|| carried.text.into());
+        }
+        self.conflicts = carried.conflicts;
+        self.ask_again(by, Reply::AskAgain { conflicts })
+    }
+
+    /// The file, as it is now, cannot hold the accepted text.
+    pub(super) fn refuse_over(
+        &mut self,
+        now: Option<Text>,
+        by: Option<SurfaceId>,
+        why: String,
+    ) -> Vec<Effect> {
+        self.move_to(now);
+        self.ask_again(by, Reply::Refused(why))
     }
 
     /// The outcome of accepting this text, for the agent.

@@ -60,6 +60,13 @@ impl Review {
         Ok(vec![Effect::Record { review: self.id, step: Step::Decided }])
     }
 
+    /// The decided text may have been written, and the file holds something else now, in which it is not whole.
+    pub(super) fn is_kept_in_doubt(&self, text: &str, now: Option<&Text>) -> bool {
+        now.is_some_and(|now| {
+            self.held().as_ref() != Some(now) && merge(&self.proposed, &now.text, text).text != *now.text
+        })
+    }
+
     /// The write found different content in the file.
     pub(super) fn keep_again(&mut self, decided: ResolvedDecision, now: Option<Text>) -> Vec<Effect> {
         let ResolvedDecision { outcome: Outcome { ended, comments, by }, text } = decided;

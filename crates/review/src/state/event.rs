@@ -19,6 +19,8 @@ pub enum Step {
 pub enum WriteError {
     /// The file's content is not what the decision was about; this is the current content.
     BaseMoved(Option<Text>),
+    /// As `BaseMoved`, but the result may have been written before: then someone has changed it since.
+    InDoubt(Option<Text>),
     Io(String),
     /// The writer did not report a result, and the write may still happen.
     Unknown(String),

@@ -16,10 +16,8 @@ impl State {
             return Vec::new();
         };
         let by = acceptance.by;
-        let effects = review.accept(acceptance, base_now.clone()).unwrap_or_else(|why| {
-            review.move_to(base_now);
-            review.ask_again(by, Reply::Refused(why))
-        });
+        let accepted = review.accept(acceptance, base_now.clone());
+        let effects = accepted.unwrap_or_else(|why| review.refuse_over(base_now, by, why));
         review.written_here |= matches!(review.phase, Phase::Deciding(_));
         effects
     }
@@ -62,19 +60,32 @@ impl State {
             _ => "accepted, but could not be written",
         };
         match (error, ended) {
-            (WriteError::BaseMoved(now), _) if review.writer == Writer::AgentFirst => {
+            (WriteError::InDoubt(now), _)
+                if review.writer == Writer::AgentFirst
+                    && review.is_kept_in_doubt(&decided.text, now.as_ref()) =>
+            {
+                let conflicts = now.map_or(0, |now| review.follow(now));
+                review.ask_again(by, Reply::AskAgain { conflicts })
+            }
+            (WriteError::BaseMoved(now) | WriteError::InDoubt(now), _)
+                if review.writer == Writer::AgentFirst =>
+            {
                 let decided = (**decided).clone();
                 review.keep_again(decided, now)
             }
             (WriteError::BaseMoved(now), ReviewEnd::Accepted(accepted)) => {
-                let text = decided.text.clone();
-                let acceptance = Acceptance { text, taken: accepted.taken, comments, by };
-                review.accept(acceptance, now.clone()).unwrap_or_else(|why| {
-                    review.move_to(now);
-                    review.ask_again(by, Reply::Refused(why))
-                })
+                let acceptance =
+                    Acceptance { text: decided.text.clone(), taken: accepted.taken, comments, by };
+                let accepted = review.accept(acceptance, now.clone());
+                accepted.unwrap_or_else(|why| review.refuse_over(now, by, why))
             }
-            (WriteError::BaseMoved(_), _) => Vec::new(),
+            (WriteError::InDoubt(now), ReviewEnd::Accepted(accepted)) => {
+                let acceptance =
+                    Acceptance { text: decided.text.clone(), taken: accepted.taken, comments, by };
+                let accepted = review.accept_in_doubt(acceptance, now.clone());
+                accepted.unwrap_or_else(|why| review.refuse_over(now, by, why))
+            }
+            (WriteError::BaseMoved(_) | WriteError::InDoubt(_), _) => Vec::new(),
             (WriteError::Io(error), _) => {
                 let ended = ReviewEnd::Failed { error: format!("{could_not}: {error}") };
                 review.phase = Phase::Settling(Box::new(Outcome { ended, comments, by }));

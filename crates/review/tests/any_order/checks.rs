@@ -189,9 +189,19 @@ fn the_decision_is_what_was_said(
             // Whatever the file holds: the two texts were given.
             (text, if was.writer == Writer::Nobody { &was.base } else { base_now })
         }
-        Event::WriteFailed { error: WriteError::BaseMoved(base_now), .. } => {
+        Event::WriteFailed {
+            error: error @ (WriteError::BaseMoved(base_now) | WriteError::InDoubt(base_now)),
+            ..
+        } => {
             let Phase::Writing(earlier) = &was.phase else { panic!("{:?}", was.phase) };
             assert_eq!(decided.outcome.by, earlier.outcome.by);
+            if matches!(error, WriteError::InDoubt(_)) && was.held() != *base_now {
+                assert_eq!(
+                    Some(&*decided.text),
+                    base_now.as_ref().map(|now| &*now.text),
+                    "nothing is left to write"
+                );
+            }
             (earlier.text.to_string(), base_now)
         }
         Event::Proposed(proposal) => {

@@ -24,7 +24,7 @@ pub(crate) fn name(event: &Event) -> &'static str {
         Event::Written { .. } => "written",
         Event::SavedAs { .. } => "saved as",
         Event::WriteFailed { error: WriteError::Io(_) | WriteError::Unknown(_), .. } => "not written",
-        Event::WriteFailed { error: WriteError::BaseMoved(_), .. } => "base moved",
+        Event::WriteFailed { error: WriteError::BaseMoved(_) | WriteError::InDoubt(_), .. } => "base moved",
         Event::Withdrawn { .. } | Event::NotAwaited { .. } => "withdrawn",
         Event::WriteHere { .. } => "write here",
         Event::Superseded { .. } => "superseded",

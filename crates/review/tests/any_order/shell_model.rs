@@ -46,6 +46,8 @@ pub(crate) struct ShellModel {
     pub(crate) answered: BTreeMap<ReviewId, (AgentId, Outcome)>,
     /// Written, but not recorded: a restart has to find out again.
     pub(crate) unsure: BTreeSet<ReviewId>,
+    /// Writes that the hub before may have done.
+    pub(crate) doubtful: BTreeSet<ReviewId>,
     pub(crate) seen: BTreeSet<Transition>,
 }
 
@@ -129,6 +131,7 @@ impl ShellModel {
     pub(crate) fn write(&mut self, succeeds: bool, rules: Option<u32>) -> bool {
         let Some((id, text)) = self.writing.pop_front() else { return false };
         let review = self.state.review(id).unwrap();
+        let in_doubt = self.doubtful.remove(&id);
         let now = self.files.get(&review.path).cloned();
         let made = rules.map(|rules| Text { text: files::changed(&text.text, rules).into(), ..text.clone() });
         // An editor saves only what the file can hold.
@@ -136,7 +139,8 @@ impl ShellModel {
         let event = if now.as_ref() == Some(&text) {
             Event::Written { review: id }
         } else if files::digest(now.as_ref()) != review.base_digest() {
-            Event::WriteFailed { review: id, error: WriteError::BaseMoved(now) }
+            let error = if in_doubt { WriteError::InDoubt(now) } else { WriteError::BaseMoved(now) };
+            Event::WriteFailed { review: id, error }
         } else if let Some(made) = made {
             self.files.insert(review.path.clone(), made.clone());
             Event::SavedAs { review: id, text: made.text.into_string() }
@@ -178,6 +182,7 @@ impl ShellModel {
         self.state = state;
         checks::restored(self, &effects);
         self.carry_out(None, &effects);
+        self.doubtful = self.writing.iter().map(|(id, _)| *id).collect();
         checks::nothing_is_lost(self);
     }
 

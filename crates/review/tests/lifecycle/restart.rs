@@ -64,6 +64,32 @@ fn a_reply_to_a_surface_of_the_previous_hub_reaches_no_one_else() {
     assert_eq!(effects, [record(Step::Rebased)]);
 }
 
+/// Whether it was written, nobody knows: what is missing may be what someone took out again.
+#[test]
+fn a_file_that_changed_after_a_write_that_may_have_been_done_is_asked_about() {
+    let half = PROPOSED.replace("ONE", "one").replace("four", "FOUR");
+    for (now, writes) in [
+        (half, false),
+        (PROPOSED.replace("four", "FOUR"), true),
+        (BASE.replace("four", "FOUR"), false),
+        (BASE.to_owned(), true),
+    ] {
+        let mut harness = LifecycleHarness::writing();
+        harness.restart();
+        let error = WriteError::InDoubt(text(&now));
+        let effects = harness.apply(Event::WriteFailed { review: ID, error });
+        let step = if writes { Step::Decided } else { Step::Rebased };
+        assert_eq!(effects, [record(step)], "{now}");
+        let both = if now == BASE { PROPOSED.to_owned() } else { PROPOSED.replace("four", "FOUR") };
+        match writes {
+            true => {
+                assert!(matches!(&harness.review().phase, Phase::Deciding(decided) if *decided.text == *both))
+            }
+            false => assert_eq!((harness.review().side(), harness.review().file_text()), (&*both, &*now)),
+        }
+    }
+}
+
 #[test]
 fn a_recorded_write_is_not_written_again() {
     let mut harness = LifecycleHarness::writing();

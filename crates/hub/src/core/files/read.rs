@@ -114,7 +114,7 @@ fn read_done(core: &mut Core, purpose: ReadPurpose, result: Result<FileState, Fi
             | ReadPurpose::Write { .. }
             | ReadPurpose::WriteHere { .. }
             | ReadPurpose::LateWrite { .. }
-            | ReadPurpose::Undo(UndoRead::Begin(_)),
+            | ReadPurpose::Undo(UndoRead::Begin(_) | UndoRead::Unsaved(_)),
         ) => {
             let path = named.display().to_string();
             core.ask(connection, &api::DocumentText { path }, AfterAnswer::LiveText { purpose, disk: file });

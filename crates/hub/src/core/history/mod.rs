@@ -101,6 +101,7 @@ impl History {
     pub(super) fn window_of(&self, windows: &Windows, read: &UndoRead) -> Option<WindowId> {
         match read {
             UndoRead::Begin(ticket) | UndoRead::Check(ticket) => self.undos.get(ticket)?.window(),
+            UndoRead::Unsaved(doubt) => doubt.windows.last().copied(),
             UndoRead::Doubt(BegunUndo { window: own, path, .. }) => {
                 let mut having = windows.iter().filter(|(_, window)| within(&window.folders, path));
                 Some(having.next().map_or(*own, |(id, _)| *id))

@@ -3,24 +3,27 @@
 use std::path::Path;
 
 use linkspan_dialect::Failure;
+use linkspan_review::WindowId;
 
 use crate::core::Core;
 use crate::core::contract::{Action, BegunUndo, Ticket, WriteError};
 use crate::core::files::Base;
 use crate::core::history::{AbandonedUndo, holds, within};
-use crate::core::pending::{ReadPurpose, UndoRead};
+use crate::core::pending::{ReadPurpose, UndoRead, UnsavedUndo};
 use crate::core::timers::Due;
 
 /// Editors that lose a hub connect to the next one within this time.
 pub(super) const COMING_BACK_MS: u64 = 3_000;
 
-/// Whether an editor with this file may still come back: a hub that has just started does not know yet which editors were
-/// connected to the one before.
+/// Whether an editor with this file is about to come back: a hub that has just started does not know yet which editors
+/// were connected to the one before.
 pub(super) fn comes_back(core: &Core, path: &Path) -> bool {
-    let mut missing = core.windows.missing();
-    // A window that was closed has no discovery files.
-    core.out.now_ms < COMING_BACK_MS
-        && missing.any(|old| !old.discovery.is_empty() && within(&old.real_folders, path))
+    core.out.now_ms < COMING_BACK_MS && core.windows.may_come_back(path)
+}
+
+/// Whether an undo that was begun before may still change this file, once its editor is back.
+pub(super) fn may_be_undone_yet(core: &Core, path: &Path) -> bool {
+    core.history.unresolved.iter().any(|undo| undo.path == path) && core.windows.may_come_back(path)
 }
 
 pub(super) fn no_longer_late(core: &mut Core) {
@@ -82,7 +85,7 @@ pub(in crate::core) fn doubts_waited(core: &mut Core) {
 }
 
 /// Only the file counts: the bytes from before or from after. With any others, or if it cannot be read, the undo stays
-/// unresolved; also while the disk may still do it.
+/// unresolved; also while the disk or an editor may still do it.
 pub(super) fn doubt_read(core: &mut Core, undo: BegunUndo, base: Result<Base, Failure>) {
     let now = base.as_ref().map(|base| base.text.as_ref());
     let late = core.history.abandoned.values().any(|abandoned| abandoned.id == undo.id);
@@ -92,11 +95,45 @@ pub(super) fn doubt_read(core: &mut Core, undo: BegunUndo, base: Result<Base, Fa
         core.history.abandoned.retain(|_, late| late.id != undo.id);
         core.out.push(Action::EndUndo { undo: undo.id, done: true, mode: None });
     } else if !late && now.as_ref().is_ok_and(|now| holds(*now, undo.before)) {
-        core.out.push(Action::EndUndo { undo: undo.id, done: false, mode: None });
+        let having = core.windows.iter().filter(|(_, window)| within(&window.folders, &undo.path));
+        let windows = having.map(|(id, _)| *id).collect();
+        return look_for_unsaved(core, UnsavedUndo { undo, windows });
     } else {
         core.history.unresolved.push(undo);
     }
     looked_at_file(core);
+}
+
+/// The file is as it was before the undo. That says that the undo was not done only if no editor has unsaved text of it: the
+/// editor that was asked may have undone it there, without being able to save it, and its user may save it later.
+fn look_for_unsaved(core: &mut Core, doubt: UnsavedUndo) {
+    let path = doubt.undo.path.clone();
+    let is_away = |window: &WindowId| core.windows.editor_is_away(*window);
+    if core.windows.may_come_back(&path) || doubt.windows.iter().any(is_away) {
+        core.history.unresolved.push(doubt.undo);
+    } else if doubt.windows.is_empty() {
+        core.out.push(Action::EndUndo { undo: doubt.undo.id, done: false, mode: None });
+    } else {
+        return core.read_base(ReadPurpose::Undo(UndoRead::Unsaved(doubt)), path);
+    }
+    looked_at_file(core);
+}
+
+/// One window is asked after the other.
+pub(super) fn unsaved_read(core: &mut Core, doubt: UnsavedUndo, base: Result<Base, Failure>) {
+    let UnsavedUndo { undo, mut windows } = doubt;
+    let asked = windows.pop();
+    let saved = base.ok().filter(|base| !base.buffer.is_some_and(|buffer| buffer.dirty));
+    let is_away = asked.is_some_and(|window| core.windows.editor_is_away(window));
+    match saved {
+        Some(base) if !is_away && holds(base.text.as_ref(), undo.before) => {
+            look_for_unsaved(core, UnsavedUndo { undo, windows });
+        }
+        _ => {
+            core.history.unresolved.push(undo);
+            looked_at_file(core);
+        }
+    }
 }
 
 pub(super) fn looked_at_file(core: &mut Core) {

@@ -36,8 +36,8 @@ pub(in crate::core) struct Undo {
     names: Option<(ChangeId, ChangeId)>,
     /// The error, if the file turns out not to be restored.
     doubt: (i64, String),
-    /// The disk or the editor has not answered, and may still change the file.
-    unanswered: bool,
+    /// The disk or the editor has not answered, or the editor has not saved what it was given: it may still change the file.
+    may_follow: bool,
     /// The request to an editor to restore the file.
     told: Option<EditRequestRef>,
     deadline: Option<TimerId>,
@@ -110,7 +110,7 @@ pub(super) fn begin(core: &mut Core, requester: UndoRequester, name: ChangeSelec
         open: None,
         names: None,
         doubt: (errors::INTERNAL, String::new()),
-        unanswered: false,
+        may_follow: false,
         told: None,
         deadline: None,
     };
@@ -176,6 +176,14 @@ fn undo_found(core: &mut Core, ticket: Ticket, change: RecordedChange) {
         return not_undone(core, ticket, errors::CONFLICT, message);
     }
     if let Some(message) = being_changed(core, &change.path) {
+        return not_undone(core, ticket, errors::CONFLICT, message);
+    }
+    if resolve::may_be_undone_yet(core, &change.path) {
+        let message = format!(
+            "{} may have been undone already, in an editor that is not back yet: open its window again, or undo again in \
+             some minutes",
+            change.path.display()
+        );
         return not_undone(core, ticket, errors::CONFLICT, message);
     }
     if resolve::comes_back(core, &change.path) {
@@ -254,6 +262,7 @@ pub(in crate::core) fn undo_read(core: &mut Core, read: UndoRead, base: Result<B
         UndoRead::Begin(ticket) => undo_judged(core, ticket, base),
         UndoRead::Check(ticket) => undo_checked(core, ticket, base),
         UndoRead::Doubt(undo) => resolve::doubt_read(core, undo, base),
+        UndoRead::Unsaved(doubt) => resolve::unsaved_read(core, doubt, base),
     }
 }
 
@@ -406,7 +415,8 @@ pub(super) fn edits_restored(
     let editor = window.map_or("its editor", |window| &window.editor.name);
     let Some(path) = undo.change.as_ref().map(|change| change.path.clone()) else { return };
     let shown = path.display();
-    undo.unanswered = answer.is_err();
+    undo.may_follow = answer.as_ref().map_or(true, |applied| applied.applied && !applied.saved);
+    undo.told = undo.told.filter(|_| answer.is_err());
     let doubt = match answer {
         Ok(applied) if applied.saved => {
             format!(
@@ -473,13 +483,12 @@ fn undo_checked(core: &mut Core, ticket: Ticket, base: Result<Base, Failure>) {
         let expected = bytes.as_deref().map(Digest::of);
         base.as_ref().is_ok_and(|base| holds(base.text.as_ref(), expected))
     };
-    let (untouched, (code, message)) = (holds(&change.after) && !undo.unanswered, undo.doubt.clone());
+    let (untouched, (code, message)) = (holds(&change.after) && !undo.may_follow, undo.doubt.clone());
     match (holds(&change.before), untouched) {
         (true, _) => undone(core, ticket, None),
         (false, true) => not_undone(core, ticket, code, message),
         (false, false) => {
-            let told = undo.told.filter(|_| undo.unanswered);
-            let late = told.zip(undo.names).map(|(told, (_, id))| {
+            let late = undo.told.zip(undo.names).map(|(told, (_, id))| {
                 (ticket, AbandonedUndo { id, path: change.path.clone(), editor: Some(told) })
             });
             core.history.abandoned.extend(late);

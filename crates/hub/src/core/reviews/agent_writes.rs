@@ -19,6 +19,7 @@ use crate::core::contract::{Action, FileState, UnseenWrite};
 use crate::core::convert::{self, asker};
 use crate::core::out::Out;
 use crate::core::pending::ReadPurpose;
+use crate::core::reviews::news;
 use crate::core::timers::{Due, TimerId};
 
 /// When the file is read after the agent received its answer, each time counted from the time before.
@@ -318,17 +319,12 @@ fn notify_not_written(core: &mut Core, id: ReviewId) {
     let name = api::visible::name(asker(&write.owner_key).1);
     tracing::warn!("{id} was accepted, but {name} has not written it to {}", path.display());
     publish(core, id, window, &path, ReviewChange::NotOnDisk);
-    let Some(window) = core.windows.get(&window).filter(|window| window.capabilities.messages) else {
-        return;
-    };
-    let Some(connection) = window.connection else { return };
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let file = api::visible::name(&file);
     let text = format!(
         "{id} is accepted, but {file} does not hold it: {name} has not written it. Look at the agent's terminal."
     );
-    let level = api::MessageLevel::Warning;
-    core.connections.send_request(&mut core.out, connection, &api::StatusMessage { text, level });
+    news::warn_in_editor(core, window, text);
 }
 
 fn publish(core: &mut Core, id: ReviewId, window: WindowId, path: &Path, change: ReviewChange) {

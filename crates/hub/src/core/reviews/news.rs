@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use linkspan_editor_api::{ReviewChange, WindowEvent};
+use linkspan_editor_api::{MessageLevel, ReviewChange, StatusMessage, WindowEvent};
 use linkspan_review::{Phase, Review, ReviewEnd, ReviewId, Step, WindowId};
 
 use crate::core::{Core, convert};
@@ -87,6 +87,16 @@ pub(super) fn tell_watchers(core: &mut Core, id: ReviewId, news: Option<News>, f
         window,
         WindowEvent::Review { review: id.to_string(), path, change, summary },
     );
+}
+
+/// The user is told about a change, if the editor of its window can show messages.
+pub(super) fn warn_in_editor(core: &mut Core, window: WindowId, text: String) {
+    let Some(window) = core.windows.get(&window).filter(|window| window.capabilities.messages) else {
+        return;
+    };
+    let Some(connection) = window.connection else { return };
+    let level = MessageLevel::Warning;
+    core.connections.send_request(&mut core.out, connection, &StatusMessage { text, level });
 }
 
 /// About what is not recorded, or was before.

@@ -10,11 +10,15 @@ use crate::core::Core;
 use crate::core::contract::{Action, Replacement, WriteError};
 use crate::core::files::{Base, Buffer, READ_SECONDS};
 use crate::core::pending::{AfterAnswer, LATE_MS, LATE_WRITE_MS, LateWrite, NoAnswer, ReadPurpose};
-use crate::core::reviews::patches;
+use crate::core::reviews::{news, patches};
 use crate::core::timers::{Due, TimerId};
 
 /// Saving runs formatters and whatever else is set up for it.
 pub(in crate::core) const SAVE_MS: u32 = 25_000;
+
+/// Whether a write whose file is looked at may have been done.
+const MAYBE_WRITTEN: bool = true;
+const NOT_WRITTEN: bool = false;
 
 /// A write that the disk has not answered.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +51,7 @@ pub(super) fn write(core: &mut Core, id: ReviewId, replacement: Replacement) {
         .and_then(|window| Some((window, window.connection?)));
     let away = review.is_some_and(|review| core.windows.editor_is_away(review.window));
     match (buffer, editor, text) {
-        (Some(_), None, Some(_)) if away => look_again(core, id, false, None),
+        (Some(_), None, Some(_)) if away => look_again(core, id, false, None, NOT_WRITTEN),
         (Some(Buffer { version, dirty, .. }), Some((window, connection)), Some(text)) => {
             let path = window.editor_path(&replacement.path).display().to_string();
             let save = !dirty;
@@ -126,7 +130,7 @@ pub(super) fn edits_applied(
             });
             if core.reviews.get(id).is_some_and(|review| matches!(review.phase, Phase::Writing(_))) {
                 let error = "the editor says it saved what the file's encoding cannot hold; look at it there";
-                look_again(core, id, save, Some(error.to_owned()));
+                look_again(core, id, save, Some(error.to_owned()), MAYBE_WRITTEN);
             }
         }
         Ok(applied) if applied.applied => {
@@ -136,20 +140,21 @@ pub(super) fn edits_applied(
         }
         // The document changed; if it did not, trying again is useless.
         Ok(_) => {
-            look_again(core, id, save, Some("the editor does not let the document be changed".to_owned()))
+            let error = "the editor does not let the document be changed";
+            look_again(core, id, save, Some(error.to_owned()), NOT_WRITTEN);
         }
         // Its editor is gone: starts again when it is back.
-        Err(NoAnswer::Gone) => look_again(core, id, false, None),
+        Err(NoAnswer::Gone) => look_again(core, id, false, None, MAYBE_WRITTEN),
         Err(NoAnswer::TimedOut) => not_known(core, id, "the editor"),
-        Err(no_answer) => look_again(core, id, save, Some(no_answer.message())),
+        Err(no_answer) => look_again(core, id, save, Some(no_answer.message()), MAYBE_WRITTEN),
     }
 }
 
 /// The file shows what happened.
-fn look_again(core: &mut Core, review: ReviewId, save: bool, failed: Option<String>) {
+fn look_again(core: &mut Core, review: ReviewId, save: bool, failed: Option<String>, maybe_written: bool) {
     if let Some(path) = core.reviews.get(review).map(|review| review.path.clone()) {
         let late = LateWrite::new(core.out.now_ms);
-        core.read_base(ReadPurpose::Write { review, save, failed, late }, path);
+        core.read_base(ReadPurpose::Write { review, save, failed, maybe_written, late }, path);
     }
 }
 
@@ -157,7 +162,7 @@ fn look_again(core: &mut Core, review: ReviewId, save: bool, failed: Option<Stri
 pub(super) fn write_again(core: &mut Core, held: Vec<Effect>) {
     for effect in held {
         if let Effect::Write { review, .. } = effect {
-            look_again(core, review, false, None);
+            look_again(core, review, false, None, NOT_WRITTEN);
         }
     }
 }
@@ -172,9 +177,6 @@ pub(in crate::core) fn write_when_back(core: &mut Core, writes: &[Effect]) {
     for id in core.reviews.unfinished_writes.clone() {
         patches::doubt_confirmation(core, id);
     }
-    if !core.reviews.unfinished_writes.is_empty() {
-        core.out.at(core.out.config.window_grace_seconds * 1000, Due::Writes);
-    }
 }
 
 pub(in crate::core) fn continue_writes(core: &mut Core, of: impl Fn(&Review) -> bool) {
@@ -184,7 +186,7 @@ pub(in crate::core) fn continue_writes(core: &mut Core, of: impl Fn(&Review) -> 
     core.reviews.unfinished_writes = later;
     for id in ready {
         match core.reviews.get(id).is_some_and(|review| matches!(review.phase, Phase::Writing(_))) {
-            true => look_again(core, id, false, None),
+            true => look_again(core, id, false, None, MAYBE_WRITTEN),
             false => drop(patches::finish(core, id)),
         }
     }
@@ -193,7 +195,6 @@ pub(in crate::core) fn continue_writes(core: &mut Core, of: impl Fn(&Review) -> 
 /// The agent has had its time to ask again, but an editor may have unsaved text.
 pub(super) fn finish_when_back(core: &mut Core, id: ReviewId) {
     core.reviews.unfinished_writes.push(id);
-    core.out.at(core.out.config.window_grace_seconds * 1000, Due::Writes);
 }
 
 fn write_in_doubt(
@@ -202,6 +203,7 @@ fn write_in_doubt(
     now: Result<Option<Text>, Failure>,
     unsaved: bool,
     failed: Option<String>,
+    maybe_written: bool,
 ) {
     let result = core.reviews.get(id).and_then(|review| match &review.phase {
         Phase::Writing(decided) => Some(decided.text.clone()),
@@ -214,9 +216,32 @@ fn write_in_doubt(
         (Ok(Some(now)), Some(error)) if Some(&now.text) == result.as_ref() && unsaved => io(error),
         (Ok(Some(now)), _) if Some(&now.text) == result.as_ref() => review::Event::Written { review: id },
         (Ok(now), Some(error)) if now == base => io(error),
-        (Ok(now), _) => review::Event::WriteFailed { review: id, error: review::WriteError::BaseMoved(now) },
+        (Ok(now), _) => {
+            let error = match maybe_written {
+                true => review::WriteError::InDoubt(now),
+                false => review::WriteError::BaseMoved(now),
+            };
+            review::Event::WriteFailed { review: id, error }
+        }
         (Err(failure), _) => io(failure.message),
     });
+    if maybe_written && core.reviews.get(id).is_some_and(|review| review.phase == Phase::Pending) {
+        notify_asked_again(core, id);
+    }
+}
+
+/// It is neither written a second time nor taken for written.
+fn notify_asked_again(core: &mut Core, id: ReviewId) {
+    let Some(review) = core.reviews.get(id) else { return };
+    let (window, path) = (review.window, review.path.clone());
+    tracing::warn!("{id} may have been written to {} before that changed: asking again", path.display());
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let file = api::visible::name(&file);
+    let text = format!(
+        "{id} may have been written to {file} before the file changed again, so you are asked once more: look at what \
+         the file holds now."
+    );
+    news::warn_in_editor(core, window, text);
 }
 
 pub(in crate::core) fn file_written(core: &mut Core, id: ReviewId, result: Result<(), WriteError>) {
@@ -247,13 +272,13 @@ pub(in crate::core) fn doubtful_write_read(
     core: &mut Core,
     review: ReviewId,
     save: bool,
-    failed: Option<String>,
+    (failed, maybe_written): (Option<String>, bool),
     base: Result<Base, Failure>,
 ) {
     let buffer = base.as_ref().ok().and_then(|base| base.buffer);
     let unsaved = save && buffer.is_some_and(|buffer| buffer.dirty);
     remember_buffer(core, review, buffer);
-    write_in_doubt(core, review, base.map(|base| base.text), unsaved, failed);
+    write_in_doubt(core, review, base.map(|base| base.text), unsaved, failed, maybe_written);
 }
 
 /// The file was read because its write is late.

@@ -28,6 +28,8 @@ mod support;
 mod two_path_diffs;
 mod undo;
 mod undo_checks;
+mod undo_unsaved;
+mod unfinished_writes;
 mod unsaved_text;
 mod watchers;
 mod window_close;

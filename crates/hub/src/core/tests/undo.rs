@@ -161,8 +161,12 @@ fn an_undo_that_an_editor_may_yet_carry_out_is_not_said_to_be_undone() {
     hub.event(Event::ConnectionClosed { connection: EDITOR });
     look(&mut hub);
     assert_eq!(hub.ended_undos, [], "what it was sent before is still on its way to it");
-    hub.attach(ConnectionId(77), all());
+    let back = ConnectionId(77);
+    hub.attach(back, all());
     look(&mut hub);
+    let question = editor_request(&hub, back, "document/text").unwrap();
+    assert_eq!(hub.ended_undos, [], "it may have done it without saving it");
+    hub.respond(back, &question["id"], OPEN());
     assert_eq!(hub.ended_undos, [(ChangeId(2), false)]);
 }
 

@@ -14,6 +14,7 @@ use crate::core::Core;
 use crate::core::contract::{Action, ConnectionId, Listen, PreparedWindow, Ticket};
 use crate::core::out::Out;
 use crate::core::pending::{Continuation, WindowPurpose};
+use crate::core::timers::Due;
 use crate::core::windows::changed_diagnostics::ChangedDiagnostics;
 use crate::core::windows::context::Context;
 use crate::core::windows::discovery_files::{enabled_dialects, set_token};
@@ -147,6 +148,19 @@ impl Core {
             true => self.window_away(id),
             false => close_window(self, id),
         }
+    }
+
+    /// From the start of the hub on, the editors of the last one have as long as any that is away.
+    pub(in crate::core) fn wait_for_missing(&mut self) {
+        if self.windows.is_any_expected() || self.reviews.disk_writes() > 0 {
+            self.out.after_in_steps(self.out.config.window_grace_seconds * 1000, Due::Missing);
+        }
+    }
+
+    /// The editors of the last hub did not come back in time: what waits for them goes on without them.
+    pub(in crate::core) fn missing_are_gone(&mut self) {
+        self.windows.give_up_missing();
+        self.continue_writes(|_| true);
     }
 
     pub(in crate::core) fn window_grace_over(&mut self, id: WindowId) {

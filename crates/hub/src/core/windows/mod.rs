@@ -37,6 +37,8 @@ pub(super) struct Windows {
     open: BTreeMap<WindowId, Window>,
     /// Windows of earlier hubs, to give them their port and token back.
     remembered: Vec<RememberedWindow>,
+    /// Whose editor has not come back in time.
+    missing_are_gone: bool,
     next: u64,
     /// In the order in which the user was last in them.
     focused: Vec<WindowId>,
@@ -54,6 +56,7 @@ impl Windows {
         Windows {
             open: BTreeMap::new(),
             remembered,
+            missing_are_gone: false,
             next,
             focused: Vec::new(),
             ppxai_port: PpxaiPort::default(),
@@ -136,8 +139,27 @@ impl Windows {
         self.remembered.iter().find(|old| old.id == id)
     }
 
+    /// Editors of the last hub that may still come back.
+    fn expected(&self) -> impl Iterator<Item = &RememberedWindow> {
+        // A window that was closed has no discovery files.
+        self.missing().filter(|old| !self.missing_are_gone && !old.discovery.is_empty())
+    }
+
+    fn is_any_expected(&self) -> bool {
+        self.expected().next().is_some()
+    }
+
+    /// Whether one of those may have this file.
+    pub(super) fn may_come_back(&self, path: &Path) -> bool {
+        self.expected().any(|old| old.real_folders.iter().any(|folder| path.starts_with(folder)))
+    }
+
+    fn give_up_missing(&mut self) {
+        self.missing_are_gone = true;
+    }
+
     /// Windows of earlier hubs whose editor has not come back.
-    pub(super) fn missing(&self) -> impl Iterator<Item = &RememberedWindow> {
+    fn missing(&self) -> impl Iterator<Item = &RememberedWindow> {
         self.remembered.iter().filter(|old| !self.open.contains_key(&old.id))
     }
 
@@ -173,7 +195,7 @@ impl Windows {
 
     /// Its editor is not connected. It is closed after a while, unless the editor comes back.
     fn set_away(&mut self, out: &mut Out, id: WindowId) {
-        let timer = out.after(out.config.window_grace_seconds * 1000, Due::Window(id));
+        let timer = out.after_in_steps(out.config.window_grace_seconds * 1000, Due::Window(id));
         if let Some(window) = self.open.get_mut(&id) {
             window.connection = None;
             if let Some(old) = window.grace.replace(timer) {

@@ -121,8 +121,15 @@ pub(super) fn put(tx: &Transaction<'_>, entry: &ReviewRecord, now: i64) -> rusql
     if matches!(step, Step::Decided | Step::Written | Step::Ended) {
         put_size(tx, review, size.unwrap_or_else(|| counted(review)))?;
     }
+    // What is delivered was written before, although that record may have failed.
+    let is_lost = || -> rusqlite::Result<bool> {
+        let mut known = tx.prepare_cached("SELECT 1 FROM writes WHERE review = ?1")?;
+        Ok(*step == Step::Delivered && review.hub_writes() && !known.exists([id_column(review.id.0)])?)
+    };
+    if *step == Step::Written || is_lost()? {
+        put_write(tx, review, now)?;
+    }
     match step {
-        Step::Written => put_write(tx, review, now)?,
         // An outcome without a decision is sent to an agent that is connected, and never later: it is over.
         Step::Ended | Step::Delivered => {
             tx.prepare_cached("UPDATE reviews SET delivered_at = ?2 WHERE id = ?1")?

@@ -1,5 +1,6 @@
 //! What a restarted hub reads back.
 
+mod lost_records;
 mod past_texts;
 mod retention;
 
