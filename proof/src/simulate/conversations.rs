@@ -66,7 +66,9 @@ impl Simulation {
             self.look_at_prompt(&frame["params"]["prompt"].to_string());
         } else if frame["result"]["outcome"]["optionId"] == "yes"
             && let Peer::Process(number) = self.wires[wire.0].peer
-            && let Some(edit) = frame["id"].as_u64().and_then(|id| self.processes[number].open.get(&id))
+            && let Some(id) = frame["id"].as_u64()
+            && let process = &self.processes[number]
+            && let Some(edit) = process.open.get(&id).or_else(|| process.given_up.get(&id))
         {
             let parts = edit.parts.clone();
             for (path, _, new) in parts {
@@ -91,7 +93,7 @@ impl Simulation {
                     Some(_) => Ok(()),
                     None => Err(format!("a yes for {}, which was not decided so", path.display())),
                 };
-                let ask = (number, frame["id"].as_u64().unwrap_or_default());
+                let ask = (number, id);
                 self.promises.conversations.allowed.extend(review.map(|review| (review, ask)));
                 self.promises.look(YES, result);
             }
