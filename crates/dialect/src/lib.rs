@@ -33,7 +33,7 @@ mod spelling;
 
 use linkspan_editor_api::file_uri;
 
-pub use acp::{told_after_accept, told_after_decline};
+pub use acp::{told_after_accept, told_after_decline, told_in_doubt};
 pub use answer::{ActiveFile, Answer, EditorEvent, Failure, FailureKind, OpenFile, TerminalContents};
 pub use chat::{ChatCommand, ChatEvent, ChatTool, TurnEnd};
 pub use codex::{IdeContext, IdeFile, IdeRequest};

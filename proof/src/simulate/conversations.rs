@@ -66,7 +66,9 @@ impl Simulation {
             self.look_at_prompt(&frame["params"]["prompt"].to_string());
         } else if frame["result"]["outcome"]["optionId"] == "yes"
             && let Peer::Process(number) = self.wires[wire.0].peer
-            && let Some(edit) = frame["id"].as_u64().and_then(|id| self.processes[number].open.get(&id))
+            && let Some(id) = frame["id"].as_u64()
+            && let process = &self.processes[number]
+            && let Some(edit) = process.open.get(&id).or_else(|| process.given_up.get(&id))
         {
             let parts = edit.parts.clone();
             for (path, _, new) in parts {
@@ -91,7 +93,7 @@ impl Simulation {
                     Some(_) => Ok(()),
                     None => Err(format!("a yes for {}, which was not decided so", path.display())),
                 };
-                let ask = (number, frame["id"].as_u64().unwrap_or_default());
+                let ask = (number, id);
                 self.promises.conversations.allowed.extend(review.map(|review| (review, ask)));
                 self.promises.look(YES, result);
             }
@@ -182,7 +184,11 @@ impl Simulation {
             if let Some(accepted) = last.accepted().filter(|_| is_to_be_there) {
                 let applied = self.promises.applied.get(id).is_some_and(|times| *times > 0);
                 let held = || self.has_held(&last.review.path, &accepted.bytes, 0);
-                written.push(match applied || conversations.allowed.contains_key(id) || held() {
+                // The unsaved text was already what was accepted.
+                let before = last.review.base.as_ref().and_then(|base| base.encode().ok());
+                let changes_nothing = before.is_some_and(|before| before == accepted.bytes);
+                let is_told = conversations.allowed.contains_key(id);
+                written.push(match applied || is_told || changes_nothing || held() {
                     true => Ok(()),
                     false => Err(format!(
                         "{id} was accepted and is nowhere: {:?}, by the hub: {}",

@@ -23,6 +23,9 @@ pub(super) struct SimProcess {
     prompt: Option<Value>,
     /// What it asks for, by the id of the request.
     pub(super) open: BTreeMap<u64, Edit>,
+    /// What it asked for when it ended its turn: it does not listen for the answer. A hub that answers before it hears of
+    /// the end cannot know that.
+    pub(super) given_up: BTreeMap<u64, Edit>,
     next_id: u64,
 }
 
@@ -79,6 +82,7 @@ impl Simulation {
             session: format!("session {number}"),
             prompt: None,
             open: BTreeMap::new(),
+            given_up: BTreeMap::new(),
             next_id: 0,
         });
         self.later(100, SimEvent::Turn(Peer::Process(number)));
@@ -119,7 +123,7 @@ impl Simulation {
 
     fn ends_turn(&mut self, number: usize, reason: &str) {
         let process = &mut self.processes[number];
-        process.open.clear();
+        process.given_up.append(&mut process.open);
         let Some(id) = process.prompt.take() else { return };
         let wire = process.wire;
         self.count("turns of hosted agents");

@@ -17,7 +17,9 @@ mod turn;
 mod updates;
 mod words;
 
-pub use words::{after_accept as told_after_accept, after_decline as told_after_decline};
+pub use words::{
+    after_accept as told_after_accept, after_decline as told_after_decline, in_doubt as told_in_doubt,
+};
 
 use linkspan_review::Writer;
 

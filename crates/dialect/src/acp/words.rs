@@ -1,10 +1,13 @@
 //! The message to the model after a decision that a yes or a no does not say: what was accepted and written, what was
 //! not, how the text of the file differs from the proposal, the reason and the comments.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use linkspan_editor_api::ReviewComment;
 
 use crate::answer::Answer;
 use crate::codex::words;
+use crate::outcome::remark;
 
 /// The whole request was accepted as proposed. None if nothing was said.
 pub fn after_accept(parts: &[(PathBuf, Answer)]) -> Option<String> {
@@ -16,6 +19,17 @@ pub fn after_decline(parts: &[(PathBuf, Answer)]) -> Option<String> {
     let head = "The user reviewed your change file by file. Your tool reports it as rejected, because the user's editor \
                 has written the accepted part itself. Do not apply that part again; this is what the files hold now.";
     words::after_decline_with(parts, head)
+}
+
+/// The agent may have written what was accepted as proposed before it ended, and others have changed the file since.
+pub fn in_doubt(path: &Path, comments: &[ReviewComment]) -> String {
+    let head = format!(
+        "Your change could not be carried out as it was decided.\n\n{}: not written by Linkspan. The user accepted it as \
+         proposed, but it is not known whether your tool wrote it before it was stopped, and the file has changed since: \
+         read it.",
+        path.display()
+    );
+    std::iter::once(head).chain(comments.iter().map(remark)).collect::<Vec<_>>().join("\n")
 }
 
 /// It could not be reviewed.

@@ -281,7 +281,7 @@ fn taken(taken: &AcceptedPart) -> api::AcceptedPart {
     }
 }
 
-fn comments(outcome: &Outcome) -> Vec<api::ReviewComment> {
+pub(super) fn comments(outcome: &Outcome) -> Vec<api::ReviewComment> {
     told_comments(&outcome.comments)
 }
 

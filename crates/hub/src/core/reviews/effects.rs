@@ -71,7 +71,9 @@ pub(in crate::core) fn recorded(core: &mut Core, review: ReviewId, step: Step, r
     if step == Step::Decided && failed.is_none() {
         permits::grant_permit(core, review);
     }
-    let lost_conversation = failed.is_none() && has_lost_its_conversation(core, review, step);
+    // What is written is written, whether or not the journal knows it.
+    let happened = failed.is_none() || step == Step::Written;
+    let lost_conversation = happened && has_lost_its_conversation(core, review, step);
     let mut effects = core.reviews.apply(match result {
         Ok(()) => review::Event::Recorded { review, step },
         Err(error) => review::Event::RecordFailed { review, step, error },
@@ -161,6 +163,19 @@ pub(super) fn tell_not_written(core: &mut Core, id: ReviewId, mut failure: Failu
     tell_conversation(core, id, words);
 }
 
+/// The same for one that its agent may have written before it ended with an earlier hub.
+pub(super) fn tell_in_doubt(core: &mut Core, id: ReviewId) {
+    // Even if the comments are told already.
+    let meta = core.reviews.meta.get_mut(&id);
+    let is_told = meta.is_some_and(|meta| std::mem::take(&mut meta.told));
+    let outcome = core.reviews.get(id).and_then(Review::outcome).filter(|_| !is_told);
+    let comments = outcome.map(convert::comments).unwrap_or_default();
+    agent_writes::expect_decided(core, id);
+    let path = core.reviews.get(id).map(|review| review.path.clone());
+    let words = path.map(|path| linkspan_dialect::told_in_doubt(&path, &comments));
+    tell_conversation(core, id, words);
+}
+
 fn tell_conversation(core: &mut Core, id: ReviewId, words: Option<String>) {
     let chat = core.reviews.origin_of(id).map(|origin| origin.chat.clone());
     let is_told = core.reviews.meta.get(&id).is_some_and(|meta| meta.told);
@@ -189,8 +204,8 @@ fn answer_owner(core: &mut Core, id: ReviewId, agent_id: AgentId, outcome: &Outc
     // More than one if the agent repeated its call.
     let calls: Vec<CallId> =
         agent.waiting.extract_if(.., |(review, _)| *review == id).map(|(_, call)| call).collect();
-    if calls.is_empty() {
-        return;
+    if calls.is_empty() && is_left_to_hub(core, id) {
+        return patches::write_here(core, id);
     }
     for call in calls {
         // If the agent asks again, the review may be decided before it was shown.
@@ -200,6 +215,11 @@ fn answer_owner(core: &mut Core, id: ReviewId, agent_id: AgentId, outcome: &Outc
         let answer = convert::answer(core.reviews.get(id), outcome);
         answer_part(core, agent_id, call, id, answer);
     }
+}
+
+/// A hosted agent is still there, but the call that this was about was cancelled: nobody told it to write.
+fn is_left_to_hub(core: &Core, id: ReviewId) -> bool {
+    core.reviews.origin_of(id).is_some() && core.reviews.get(id).is_some_and(patches::is_unwritten)
 }
 
 /// A call whose review is forgotten without an outcome was withdrawn by its own agent.

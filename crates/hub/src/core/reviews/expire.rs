@@ -65,9 +65,8 @@ pub(in crate::core) fn review_grace_over(core: &mut Core, id: ReviewId) {
     let since = core.reviews.meta.get(&id).and_then(|meta| meta.orphaned_ms);
     if since.is_some_and(|since| since + grace_ms <= core.out.now_ms) {
         let deciding = |review: &Review| review.is_open() && review.outcome().is_some();
-        // The clock may have jumped while the hub was about to write it: it has the same time once more.
-        let meta = core.reviews.meta.get_mut(&id);
-        let is_taken_over = meta.is_some_and(|meta| std::mem::take(&mut meta.is_taken_over));
+        // The clock may have jumped while the hub was about to write it, and more than once: it has the same time again.
+        let is_taken_over = core.reviews.meta.get(&id).is_some_and(|meta| meta.is_taken_over);
         if core.agents.awaits_confirmation(id) {
             patches::agent_stayed_away(core, id);
         }

@@ -34,8 +34,10 @@ pub(in crate::core) struct ReviewMeta {
     pub(super) left_over: Option<LeftOver>,
     /// What was decided is among what the next message tells, or was told with one.
     pub(super) told: bool,
-    /// The hub is about to write what its agent will not write.
+    /// The hub reads its file, to write what its agent will not write.
     pub(super) is_taken_over: bool,
+    /// Its agent may have written it before it ended with an earlier hub.
+    pub(super) may_be_written: bool,
     /// Its agent was told not to write it, or is gone.
     pub(super) is_declined: bool,
 }
@@ -45,6 +47,8 @@ pub(in crate::core) struct ReviewMeta {
 pub(in crate::core) struct LeftOver {
     /// It was to be written, and was not seen in the file.
     pub(super) unseen: bool,
+    /// It may have been told to write it.
+    pub(super) may_be_written: bool,
 }
 
 /// How a change is shown to the user.
@@ -80,6 +84,7 @@ impl ReviewMeta {
             left_over: None,
             told: false,
             is_taken_over: false,
+            may_be_written: false,
             is_declined: false,
         }
     }

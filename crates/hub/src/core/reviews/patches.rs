@@ -6,7 +6,8 @@ use std::path::Path;
 use linkspan_dialect::{Answer, CallId, Failure, FailureKind, PatchFile, Request};
 use linkspan_review as review;
 use linkspan_review::{
-    AgentId, Digest, Effect, Format, Outcome, Phase, Review, ReviewEnd, ReviewId, SharedText, Text, Writer,
+    Accepted, AcceptedPart, AgentId, Digest, Effect, Format, Phase, Review, ReviewEnd, ReviewId, SharedText,
+    Text, Writer,
 };
 
 use crate::core::agents::{Agent, PatchPart, PatchStep, Transport};
@@ -193,7 +194,6 @@ fn take_step(core: &mut Core, agent: AgentId, call: CallId, step: PatchStep) {
 }
 
 pub(super) fn write_here(core: &mut Core, review: ReviewId) {
-    core.reviews.agent_writes.forget(&mut core.out, review);
     if let Some(path) = core.reviews.get(review).map(|review| review.path.clone()) {
         if let Some(meta) = core.reviews.meta.get_mut(&review) {
             (meta.is_taken_over, meta.is_declined) = (true, true);
@@ -212,9 +212,12 @@ pub(super) fn remember(core: &mut Core, id: ReviewId) -> bool {
         return false;
     }
     let unseen = is_unwritten(review) && core.reviews.agent_writes.window_of(id).is_some();
+    // Of a conversation that is forgotten, no model can be told of the doubt.
+    let is_known = core.reviews.origin_of(id).is_some_and(|origin| core.chats.knows(&origin.chat));
+    let may_be_written = unseen && is_known && may_have_heard_yes(core, id);
     let told = effects::is_told_with_next_message(core, id);
     if let Some(meta) = core.reviews.meta.get_mut(&id) {
-        (meta.left_over, meta.told) = (Some(LeftOver { unseen }), told);
+        (meta.left_over, meta.told) = (Some(LeftOver { unseen, may_be_written }), told);
     }
     true
 }
@@ -226,12 +229,15 @@ pub(in crate::core) fn finish(core: &mut Core, id: ReviewId) -> bool {
         return false;
     }
     match core.reviews.meta.get_mut(&id).and_then(|meta| meta.left_over.take()) {
-        Some(LeftOver { unseen: true }) => {
+        Some(LeftOver { unseen: true, may_be_written }) => {
             // It does not expire while its editor is waited for.
             core.reviews.set_owned(core.out.now_ms, id);
+            if let Some(meta) = core.reviews.meta.get_mut(&id) {
+                meta.may_be_written = may_be_written;
+            }
             write_here(core, id);
         }
-        Some(LeftOver { unseen: false }) => effects::tell_with_next_message(core, id),
+        Some(LeftOver { unseen: false, .. }) => effects::tell_with_next_message(core, id),
         None => return false,
     }
     true
@@ -248,6 +254,11 @@ pub(in crate::core) fn finish_all(core: &mut Core, chat: &str) {
 
 /// The file is read: the hub takes the write over, and records that.
 pub(in crate::core) fn base_read(core: &mut Core, review: ReviewId, base: Result<Base, Failure>) {
+    let meta = core.reviews.meta.get_mut(&review);
+    let may_be_written = meta.is_some_and(|meta| {
+        meta.is_taken_over = false;
+        std::mem::take(&mut meta.may_be_written)
+    });
     let unsaved = |base: &Base| base.buffer.is_some_and(|buffer| buffer.dirty);
     let window = core.reviews.get(review).and_then(|review| core.windows.get(&review.window));
     let edits = window.is_some_and(|window| window.capabilities.edits);
@@ -256,7 +267,14 @@ pub(in crate::core) fn base_read(core: &mut Core, review: ReviewId, base: Result
             let message = "it has unsaved text in an editor that does not let Linkspan change it";
             Failure::new(FailureKind::Unsupported, message)
         }
+        Ok(base) if may_be_written && holds_it(core, review, &base) => {
+            return effects::tell_with_next_message(core, review);
+        }
+        Ok(base) if may_be_written && is_in_doubt(core, review, &base) => {
+            return effects::tell_in_doubt(core, review);
+        }
         Ok(base) => {
+            core.reviews.agent_writes.forget(&mut core.out, review);
             write::remember_buffer(core, review, base.buffer);
             return core.apply(review::Event::WriteHere { review, base_now: base.text });
         }
@@ -276,6 +294,37 @@ pub(in crate::core) fn base_read(core: &mut Core, review: ReviewId, base: Result
         }
         None => effects::tell_not_written(core, review, failure),
     }
+}
+
+fn accepted(review: &Review) -> Option<&Accepted> {
+    match &review.outcome()?.ended {
+        ReviewEnd::Accepted(accepted) => Some(accepted),
+        _ => None,
+    }
+}
+
+/// Its agent has written it.
+fn holds_it(core: &Core, id: ReviewId, now: &Base) -> bool {
+    let holds = now.text.as_ref().and_then(|text| text.encode().ok());
+    let accepted = core.reviews.get(id).and_then(accepted);
+    holds.is_some_and(|holds| accepted.is_some_and(|accepted| accepted.bytes == holds))
+}
+
+/// All that its agent asked for in one call was accepted as proposed. Of anything else it heard a no, or nothing yet.
+fn may_have_heard_yes(core: &Core, id: ReviewId) -> bool {
+    let as_proposed = |review: &Review| {
+        let is_it = |it: &Accepted| it.taken == AcceptedPart::All && it.person_diff.is_none();
+        accepted(review).is_some_and(is_it)
+    };
+    let Some(review) = core.reviews.get(id) else { return false };
+    let is_same_call = |other: &&Review| review.set.is_some() && other.set == review.set;
+    as_proposed(review) && core.reviews.iter().filter(is_same_call).all(as_proposed)
+}
+
+/// Somebody else changed the file, so it does not show whether the agent wrote what it proposed before that. Made again,
+/// the change could take back what was done to it since.
+fn is_in_doubt(core: &Core, id: ReviewId, now: &Base) -> bool {
+    core.reviews.get(id).is_some_and(|review| review.base != now.text)
 }
 
 /// Keeps the write back until the agent has heard that it must not apply its patch.
@@ -360,8 +409,7 @@ fn not_applied(core: &mut Core, agent: AgentId, call: CallId) {
 
 /// Accepted, for its agent to write.
 pub(super) fn is_unwritten(review: &Review) -> bool {
-    let accepted = |outcome: &Outcome| matches!(outcome.ended, ReviewEnd::Accepted(_));
-    review.writer == Writer::Agent && !review.written_here && review.outcome().is_some_and(accepted)
+    review.writer == Writer::Agent && !review.written_here && accepted(review).is_some()
 }
 
 /// The patch was decided elsewhere. What was accepted here before that may still come true.

@@ -1,6 +1,7 @@
 //! Conversations with hosted agents: started only with permission, one turn at a time, every change reviewed, and kept
 //! when the agent or the hub is killed.
 
+mod in_doubt;
 mod lost_agents;
 mod messages;
 mod origins;

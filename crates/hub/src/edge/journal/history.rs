@@ -407,11 +407,12 @@ pub(super) fn begun(connection: &Connection) -> Result<Vec<BegunUndo>, JournalEr
 const UNSEEN_MS: i64 = 3600 * 1000;
 const UNSEEN_LIMIT: i64 = 64;
 
-/// Changes that agents were lately told to write and that were not seen in the file, newest first.
+/// Changes that agents were lately told to write and that were not seen in the file, newest first. One that the user is
+/// asked about again since has no result.
 pub(super) fn unseen(connection: &Connection, now: i64) -> Result<Vec<UnseenWrite>, JournalError> {
     let mut statement = connection.prepare(
         "SELECT id, window, path, owner_key, writer, format, base, result, decided_at FROM reviews
-         WHERE on_disk = 0 AND decided_at > ?1 ORDER BY id DESC LIMIT ?2",
+         WHERE on_disk = 0 AND result IS NOT NULL AND decided_at > ?1 ORDER BY id DESC LIMIT ?2",
     )?;
     let mut rows = statement.query([now - UNSEEN_MS, UNSEEN_LIMIT])?;
     let mut unseen = Vec::new();

@@ -176,6 +176,21 @@ fn an_undelivered_decision_is_read_back_and_a_delivered_one_is_not() {
 }
 
 #[test]
+fn a_journal_opens_in_which_an_accepted_change_was_withdrawn_after_a_record_that_failed() {
+    let (_folder, path) = folder();
+    let mut fixture = JournalFixture::at(&path);
+    fixture.propose(Writer::Agent);
+    fixture.decide(Verdict::Accept, false);
+    let review = ReviewId(1);
+    // The user is asked again, which the journal does not learn.
+    let base_now = Some(Text { format: Format::UTF8, text: "one\nzwei\n".into() });
+    fixture.state.apply(Event::WriteHere { review, base_now });
+    fixture.state.apply(Event::RecordFailed { review, step: Step::Rebased, error: "full".into() });
+    fixture.apply(Event::Withdrawn { review }, false);
+    assert!(open(&path).1.unseen.is_empty(), "nobody is to write it");
+}
+
+#[test]
 fn an_accepted_change_that_was_not_written_is_written_by_the_next_hub() {
     let (_folder, path) = folder();
     let mut fixture = JournalFixture::at(&path);
