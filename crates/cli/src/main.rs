@@ -179,7 +179,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Attach(_) => attach::run(cli),
         Command::Record(record) => record::run(record, args.json),
         Command::Replay(replay) => replay::run(replay, &cli),
-        Command::Conform(conform) => conform::run(conform),
+        Command::Conform(conform) => conform::run(conform, &cli),
     }
 }
 

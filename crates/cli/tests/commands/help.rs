@@ -20,7 +20,7 @@ const COMMANDS: [(&str, &[&str]); 42] = [
     ("close", &[]),
     ("completions", &[]),
     ("config", &["show", "check", "path"]),
-    ("conform", &["server"]),
+    ("conform", &["server", "editor"]),
     ("context", &[]),
     ("deny", &[]),
     ("diagnostics", &[]),

@@ -1,6 +1,7 @@
 //! `linkspan conform`: walks through the points of a protocol, and says for each whether the other side keeps to it.
 //! `point` and the reports are pure; each kind of peer has a folder with its points and what connects to it.
 
+pub(crate) mod editor;
 mod junit;
 mod point;
 mod report;
@@ -10,11 +11,12 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::cli::context::CliContext;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Report;
 use point::Findings;
 
-/// Check that a server keeps to its protocol.
+/// Check that a server or an editor keeps to its protocol.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -24,6 +26,9 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Server(server::Args),
+    Editor(editor::Args),
+    #[command(hide = true)]
+    Relay(editor::RelayArgs),
 }
 
 /// Where a report goes besides the terminal.
@@ -34,9 +39,11 @@ struct ReportOptions {
     junit: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Report, Failure> {
+pub(crate) fn run(args: &Args, cli: &CliContext) -> Result<Report, Failure> {
     match &args.command {
         Command::Server(server) => server::run(server),
+        Command::Editor(editor) => editor::run(editor, cli),
+        Command::Relay(relay) => editor::relay(relay),
     }
 }
 

@@ -26,6 +26,19 @@ pub(crate) fn text(findings: &Findings) -> String {
     text + "\n" + &summary(findings)
 }
 
+/// A message in the words of a report.
+pub(crate) fn excerpt(message: &Value) -> String {
+    const LONGEST: usize = 200;
+    let text = match message {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
 /// The columns are the result, the id and the sentence.
 fn line(finding: &Finding, width: usize) -> String {
     let word = format!("{:<7}", finding.word());

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::mcp_answer::{is_error, json_text};
-use super::peer::excerpt;
 use super::shape::{Shape, member, optional};
 use super::ws_agent::{WsAgent, WsDialect};
 use super::ws_tools::{AREA, answers, has_workspace};
 use super::{Stand, Walked, ws_changes, ws_connection, ws_decisions, ws_errors, ws_tools};
 use crate::commands::scripts::conform::point::{Check, Outcome, failed, recommended, required, walk};
+use crate::commands::scripts::conform::report::excerpt;
 
 static DIALECT: WsDialect = WsDialect {
     token_header: "X-Claude-Code-Ide-Authorization",

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::decider::WantedDecision;
-use super::peer::{Arrived, SILENCE, ServerPeer, excerpt, refused};
+use super::peer::{Arrived, SILENCE, ServerPeer, refused};
 use super::sample::{AFTER, BEFORE};
 use super::shape::{Shape, member, optional};
 use super::{Decider, Sample, Stand, Walked};
 use crate::commands::scripts::conform::point::{
     Check, Outcome, failed, recommended, required, skipped, walk,
 };
+use crate::commands::scripts::conform::report::excerpt;
 
 const CONNECTION: &str = "Connection";
 const CHANGES: &str = "Changes";

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::peer::excerpt;
 use crate::commands::scripts::conform::point::{Outcome, failed};
+use crate::commands::scripts::conform::report::excerpt;
 
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
 

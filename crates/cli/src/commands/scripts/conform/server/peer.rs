@@ -13,6 +13,7 @@ use tungstenite::protocol::frame::coding::OpCode;
 
 use crate::cli::exit::Failure;
 use crate::commands::scripts::conform::point::{NotPassed, Outcome, failed};
+use crate::commands::scripts::conform::report::excerpt;
 use crate::commands::scripts::record::address;
 use crate::commands::scripts::record::http1::Head;
 use crate::commands::scripts::record::websocket;
@@ -256,19 +257,6 @@ impl ServerPeer {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// A message in the words of a report.
-pub(crate) fn excerpt(message: &Value) -> String {
-    const LONGEST: usize = 200;
-    let text = match message {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
     }
 }
 

@@ -5,13 +5,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::decider::WantedDecision;
-use super::peer::{Arrived, HttpAnswer, SILENCE, ServerPeer, excerpt};
+use super::peer::{Arrived, HttpAnswer, SILENCE, ServerPeer};
 use super::sample::{AFTER, BEFORE};
 use super::shape::{Shape, member, optional};
 use super::{Decider, Sample, Stand, Walked};
 use crate::commands::scripts::conform::point::{
     Check, Outcome, failed, recommended, required, skipped, walk,
 };
+use crate::commands::scripts::conform::report::excerpt;
 
 const CONNECTION: &str = "Connection";
 const TOOLS: &str = "Tools";

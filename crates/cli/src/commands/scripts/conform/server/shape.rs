@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::peer::excerpt;
 use crate::commands::scripts::conform::point::{Outcome, failed};
+use crate::commands::scripts::conform::report::excerpt;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::mcp_answer::{answers, result, texts};
-use super::peer::{Arrived, SILENCE, ServerPeer, Upgrade, excerpt};
+use super::peer::{Arrived, SILENCE, ServerPeer, Upgrade};
 use super::{Decider, Sample, Stand};
 use crate::commands::scripts::conform::point::{Outcome, failed, skipped};
+use crate::commands::scripts::conform::report::excerpt;
 
 /// What differs between the dialects.
 #[derive(Debug)]

@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 use tungstenite::protocol::frame::coding::OpCode;
 
 use super::mcp_answer::{error_code, result};
-use super::peer::{excerpt, refused};
+use super::peer::refused;
 use super::shape::{Shape, member, optional};
 use super::ws_agent::WsAgent;
 use crate::commands::scripts::conform::point::{Check, Outcome, failed, recommended, required, skipped};
+use crate::commands::scripts::conform::report::excerpt;
 use crate::commands::scripts::record::websocket::PING;
 
 const AREA: &str = "Connection";

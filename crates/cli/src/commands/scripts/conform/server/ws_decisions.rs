@@ -2,11 +2,11 @@
 
 use super::decider::WantedDecision;
 use super::mcp_answer::texts;
-use super::peer::excerpt;
 use super::sample::{AFTER, BEFORE};
 use super::ws_agent::WsAgent;
 use super::ws_changes::is_quiet;
 use crate::commands::scripts::conform::point::{Check, Outcome, failed, required};
+use crate::commands::scripts::conform::report::excerpt;
 
 const AREA: &str = "Decisions";
 

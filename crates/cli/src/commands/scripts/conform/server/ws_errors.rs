@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 
 use super::mcp_answer::{METHOD_NOT_FOUND, error, error_code, result};
-use super::peer::{Arrived, excerpt};
+use super::peer::Arrived;
 use super::ws_agent::WsAgent;
 use super::ws_connection::TEXT;
 use crate::commands::scripts::conform::point::{Check, Outcome, failed, recommended, required};
+use crate::commands::scripts::conform::report::excerpt;
 
 const AREA: &str = "Mistakes";
 

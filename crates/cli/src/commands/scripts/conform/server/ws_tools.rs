@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 
 use super::mcp_answer::{json_text, result};
-use super::peer::excerpt;
 use super::shape::{Shape, member, optional};
 use super::ws_agent::WsAgent;
 use crate::commands::scripts::conform::point::{Check, Outcome, failed, required};
+use crate::commands::scripts::conform::report::excerpt;
 
 pub(crate) const AREA: &str = "Tools";
 

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use super::GeminiAgent;
 use crate::commands::scripts::conform::point::{Check, Outcome, failed, required};
+use crate::commands::scripts::conform::report::excerpt;
 use crate::commands::scripts::conform::server::decider::WantedDecision;
 use crate::commands::scripts::conform::server::mcp_answer::{is_error, json_text, result};
-use crate::commands::scripts::conform::server::peer::{SILENCE, excerpt};
+use crate::commands::scripts::conform::server::peer::SILENCE;
 use crate::commands::scripts::conform::server::sample::{AFTER, BEFORE};
 
 const AREA: &str = "Changes";

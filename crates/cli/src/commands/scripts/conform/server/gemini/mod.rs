@@ -6,12 +6,12 @@ mod changes;
 use serde_json::{Value, json};
 
 use super::mcp_answer::{METHOD_NOT_FOUND, error, error_code, result};
-use super::peer::excerpt;
 use super::shape::{Shape, member, optional};
 use super::{Stand, Walked};
 use crate::commands::scripts::conform::point::{
     Check, Outcome, failed, recommended, required, skipped, walk,
 };
+use crate::commands::scripts::conform::report::excerpt;
 use agent::GeminiAgent;
 
 const CONNECTION: &str = "Connection";
