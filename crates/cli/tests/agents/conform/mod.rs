@@ -3,6 +3,7 @@
 
 mod broken;
 mod documentation;
+mod naive_bridge;
 mod own_hub;
 mod stand_in;
 
