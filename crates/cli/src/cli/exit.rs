@@ -76,7 +76,9 @@ impl Exit {
                 "none fits, several fit equally well, or it does not answer",
             ),
             Exit::Internal => row(70, "internal", "an error in Linkspan or the operating system", ""),
-            Exit::Interrupted => row(130, "interrupted", "interrupted by a signal", "`call`, `diff`, `try`"),
+            Exit::Interrupted => {
+                row(130, "interrupted", "interrupted by a signal", "`call`, `conform`, `diff`, `try`")
+            }
         }
     }
 }

@@ -70,7 +70,7 @@ mod newest {
                  hub.on = function(method, h) \
                  on(method, method == '{method}' and function(p) return broken(h, p) end or h) end"
             );
-            let (report, code) = checked("newest", "4", &lua);
+            let (report, code) = checked("newest", "15", &lua);
             assert_eq!(with_result(&report, "fail", "required"), failed, "{method}: {report:#}");
             assert_eq!(code, 1, "{method}");
         }

@@ -9,7 +9,7 @@ use crate::support::*;
 pub(super) fn checked(fault: Option<Fault>) -> (Value, i32) {
     let world = World::new();
     let server = StandIn::start(&world, fault);
-    conform(&world, &[server.lock.to_str().unwrap(), "--timeout", "4"])
+    conform(&world, &[server.lock.to_str().unwrap(), "--timeout", "15"])
 }
 
 #[track_caller]

@@ -95,7 +95,7 @@ fn a_bridge_that_trusts_everybody_does_not_conform() {
     let world = World::new();
     let port = start(world.workspace()).to_string();
     let workspace = world.workspace();
-    let more = ["--dialect", "ppxai", "--workspace", workspace.to_str().unwrap(), "--timeout", "4"];
+    let more = ["--dialect", "ppxai", "--workspace", workspace.to_str().unwrap(), "--timeout", "15"];
     let (report, code) = conform(&world, &[&[port.as_str()][..], &more].concat());
     assert_eq!(code, 1);
     assert_eq!(

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Stdio;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use super::{conform, with_result};
@@ -97,6 +99,21 @@ fn a_window_with_an_editor_and_without_a_decision_conforms_too() {
         assert!(xml.contains("failures=\"0\"") && xml.contains("<testcase classname=\""), "{xml}");
     }
     assert_eq!(world.read_text("open.py"), "one\n");
+}
+
+#[test]
+fn an_interrupted_check_removes_its_sample() {
+    let world = World::new();
+    let serve = world.serve();
+    let server = target(&world, serve.port, "claude");
+    let mut running = world.command(&["conform", "server", &server]).stdout(Stdio::null()).spawn().unwrap();
+    let files = || fs::read_dir(world.workspace()).unwrap().count();
+    eventually("a change of the sample is pending", || {
+        (files() == 1 && !world.reviews().is_empty()).then_some(())
+    });
+    world::signal(running.id(), Signal::INT);
+    assert_eq!(running.wait().unwrap().code(), Some(130));
+    assert_eq!(files(), 0);
 }
 
 #[test]

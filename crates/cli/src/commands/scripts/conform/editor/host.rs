@@ -251,9 +251,24 @@ impl EditorHost {
         self.closed
     }
 
+    fn group(&self) -> Option<Pid> {
+        i32::try_from(self.process.id()).ok().and_then(Pid::from_raw)
+    }
+
     fn signal(&self, signal: Signal) {
-        if let Some(pid) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(pid, signal);
+        if let Some(group) = self.group() {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+
+    /// What is left to do if the check is interrupted.
+    pub(super) fn abandon(&self) -> impl FnOnce() + Send + 'static {
+        let (group, files) = (self.group(), self.files.path().to_path_buf());
+        move || {
+            if let Some(group) = group {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            let _ = fs::remove_dir_all(files);
         }
     }
 }

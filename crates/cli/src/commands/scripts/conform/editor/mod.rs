@@ -16,6 +16,7 @@ use super::{ReportOptions, finish};
 use crate::cli::context::CliContext;
 use crate::cli::exit::Failure;
 use crate::cli::output::Report;
+use crate::cli::signals;
 use host::EditorHost;
 
 /// Play the hub against an editor integration, and check point by point what it has to do.
@@ -65,7 +66,9 @@ pub(crate) fn obligations() -> String {
 pub(crate) fn run(args: &Args, cli: &CliContext) -> Result<Report, Failure> {
     let timeout = Duration::from_secs(args.timeout.into());
     let mut host = EditorHost::start(&args.command, cli.program(), timeout)?;
+    let interrupted = signals::withdraw_on_interrupt(host.abandon())?;
     let walked = walk(&mut host, &CHAPTERS);
+    interrupted.park_if_interrupted();
     let findings = Findings {
         protocol: "editor".to_owned(),
         peer: args.command.join(" "),

@@ -19,6 +19,7 @@ mod ws_decisions;
 mod ws_errors;
 mod ws_tools;
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ use super::point::{Finding, Findings};
 use super::{ReportOptions, finish};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Report;
+use crate::cli::signals;
 use decider::Decider;
 use peer::ServerPeer;
 use sample::Sample;
@@ -114,6 +116,11 @@ pub(crate) fn run(args: &Args) -> Result<Report, Failure> {
     let ServerTarget { dialect, address, token, folders } = target::find(&args.server, args.dialect)?;
     let workspace = args.workspace.clone().or_else(|| folders.iter().find(|folder| folder.is_dir()).cloned());
     let sample = Sample::create(workspace.as_deref())?;
+    let folder = sample.folder();
+    let interrupted = signals::withdraw_on_interrupt(move || {
+        // Nothing could be done about an error; the folder says by its name what it is.
+        let _ = fs::remove_dir_all(folder);
+    })?;
     let mut notes = vec![sample.note()];
     if dialect == ServerDialect::Ppxai {
         notes.push(
@@ -141,6 +148,7 @@ pub(crate) fn run(args: &Args) -> Result<Report, Failure> {
         ServerDialect::Clio => clio::walk_through(stand),
         ServerDialect::Ppxai => ppxai::walk_through(stand),
     };
+    interrupted.park_if_interrupted();
     let findings = Findings {
         protocol: dialect.name().to_owned(),
         peer: address.to_string(),

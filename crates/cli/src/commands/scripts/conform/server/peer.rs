@@ -32,6 +32,8 @@ pub(crate) struct ServerPeer {
     /// Each answer of a machine is due within this time.
     pub(crate) timeout: Duration,
     slowest: Option<(Duration, String)>,
+    /// Nothing is sent on it.
+    first: Option<TcpStream>,
 }
 
 /// What a wait ended with.
@@ -92,12 +94,21 @@ impl HttpAnswer {
 impl ServerPeer {
     pub(crate) fn new(to: LoopbackUrl, timeout: Duration) -> Result<ServerPeer, Failure> {
         let connections = Connections::new(address(&to)?).whole();
-        Ok(ServerPeer { to, connections, last: 0, closed: BTreeMap::new(), timeout, slowest: None })
+        Ok(ServerPeer {
+            to,
+            connections,
+            last: 0,
+            closed: BTreeMap::new(),
+            timeout,
+            slowest: None,
+            first: None,
+        })
     }
 
-    /// Whether anything accepts connections there.
+    /// Whether anything accepts connections there. The connection stays open: a server may want to know whose it is.
     pub(crate) fn listens(&mut self) -> bool {
-        address(&self.to).is_ok_and(|to| TcpStream::connect_timeout(&to, self.timeout).is_ok())
+        self.first = address(&self.to).ok().and_then(|to| TcpStream::connect_timeout(&to, self.timeout).ok());
+        self.first.is_some()
     }
 
     /// Whether the other side has closed it.

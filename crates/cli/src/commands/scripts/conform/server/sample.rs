@@ -67,6 +67,10 @@ impl Sample {
         fs::read_to_string(&self.path).unwrap_or_else(|error| format!("({error})"))
     }
 
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.folder.path().to_path_buf()
+    }
+
     pub(crate) fn note(&self) -> String {
         format!(
             "wrote a sample file into {}, which is removed again; nothing else was written by this check",
