@@ -11,6 +11,7 @@ pub mod agent_terminal;
 pub mod browser;
 pub mod claude;
 pub mod codex_daemon;
+pub mod conformance;
 pub mod copilot;
 pub mod editor;
 pub mod foreign_editor;

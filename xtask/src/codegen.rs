@@ -19,7 +19,7 @@ const FILES: &[Generated] = &[
 ];
 
 /// Pages with parts that the binary generates, between markers: only it knows its commands, options and exit codes.
-const PAGES: &[&str] = &["docs/commands.md", "docs/configuration.md"];
+const PAGES: &[&str] = &["docs/commands.md", "docs/configuration.md", "docs/editors/writing-a-shim.md"];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let check_only = crate::flag(args, "--check")?;

@@ -17,7 +17,7 @@ use commands::agents::{acp, agent, allow, asks, clients, deny, hook, mcp};
 use commands::editor::{close, context, diagnostics, dirty, editors, folders, ide, open, save, selection};
 use commands::groups;
 use commands::review::{accept, diff, history, page, reject, reviews, show, terminal_reviewer, undo};
-use commands::scripts::{attach, call, record, replay, tools, watch};
+use commands::scripts::{attach, call, conform, record, replay, tools, watch};
 use commands::setup::{completions, config, doctor, hub, man, reference, serve, status, try_it};
 
 /// Review what coding agents change, in your editor, browser or terminal.
@@ -85,6 +85,7 @@ enum Command {
     Attach(attach::Args),
     Record(record::Args),
     Replay(replay::Args),
+    Conform(conform::Args),
 }
 
 /// The command line that is parsed, documented and completed.
@@ -178,6 +179,7 @@ fn run(args: &Args) -> Result<Report, Failure> {
         Command::Attach(_) => attach::run(cli),
         Command::Record(record) => record::run(record, args.json),
         Command::Replay(replay) => replay::run(replay, &cli),
+        Command::Conform(conform) => conform::run(conform, &cli),
     }
 }
 

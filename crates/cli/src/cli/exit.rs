@@ -54,7 +54,7 @@ impl Exit {
                 "something was rejected (`diff`), the review was already decided or changed since you looked, the hub \
                  has pending reviews and does not stop without `--force`, there are errors (`diagnostics`, \
                  `config check`), nothing is selected, there is no context (`context`), the file has no unsaved changes \
-                 (`dirty`), no editor is used (`ide`), an answer differs (`replay`), something needs attention (`doctor`, `hook status`), \
+                 (`dirty`), no editor is used (`ide`), an answer differs (`replay`), a required point fails (`conform`), something needs attention (`doctor`, `hook status`), \
                  you did not confirm, or a file was changed meanwhile (`hook install`)",
             ),
             Exit::Usage => row(2, "usage", "the command line is wrong", ""),
@@ -76,7 +76,9 @@ impl Exit {
                 "none fits, several fit equally well, or it does not answer",
             ),
             Exit::Internal => row(70, "internal", "an error in Linkspan or the operating system", ""),
-            Exit::Interrupted => row(130, "interrupted", "interrupted by a signal", "`call`, `diff`, `try`"),
+            Exit::Interrupted => {
+                row(130, "interrupted", "interrupted by a signal", "`call`, `conform`, `diff`, `try`")
+            }
         }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) const GROUPS: [CommandGroup; 5] = [
     },
     CommandGroup {
         title: "For scripts and extensions",
-        commands: &["watch", "tools", "call", "attach", "record", "replay"],
+        commands: &["watch", "tools", "call", "attach", "record", "replay", "conform"],
     },
 ];
 

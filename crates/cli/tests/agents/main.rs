@@ -21,6 +21,8 @@ mod codex;
 #[cfg(test)]
 mod confirmation;
 #[cfg(test)]
+mod conform;
+#[cfg(test)]
 mod copilot;
 #[cfg(test)]
 mod discovery;

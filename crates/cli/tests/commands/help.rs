@@ -8,7 +8,7 @@ use insta::{Settings, assert_snapshot};
 use crate::support::*;
 
 /// Every command that a user can see, with its subcommands.
-const COMMANDS: [(&str, &[&str]); 41] = [
+const COMMANDS: [(&str, &[&str]); 42] = [
     ("accept", &[]),
     ("acp", &[]),
     ("agent", &[]),
@@ -20,6 +20,7 @@ const COMMANDS: [(&str, &[&str]); 41] = [
     ("close", &[]),
     ("completions", &[]),
     ("config", &["show", "check", "path"]),
+    ("conform", &["server", "editor"]),
     ("context", &[]),
     ("deny", &[]),
     ("diagnostics", &[]),

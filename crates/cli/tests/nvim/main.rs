@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod context;
 #[cfg(test)]
 mod decisions;

@@ -3,6 +3,7 @@
 
 pub(crate) mod attach;
 pub(crate) mod call;
+pub(crate) mod conform;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod tools;

@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::cli::exit::{self, Failure};
 use crate::cli::output::Report;
 use crate::commands::groups::{CommandGroup, GROUPS};
+use crate::commands::scripts::conform::editor;
 
 const WIDTH: usize = 118;
 const END: &str = "<!-- end -->";
@@ -56,6 +57,7 @@ fn generate(part: &str) -> Option<String> {
     match part {
         "index" => Some(index()),
         "commands" => Some(commands()),
+        "editor obligations" => Some(editor::obligations()),
         "exit codes" => Some(exit::markdown()),
         "config file" => Some(config_file()),
         "config bounds" => Some(config_bounds()),

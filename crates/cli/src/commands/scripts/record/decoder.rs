@@ -29,6 +29,8 @@ pub(crate) struct Decoder {
     frames: Frames,
     /// The current body.
     body: Body,
+    /// A longer message is decoded to its length and hash.
+    limit: usize,
     events: Option<Events>,
     /// The rest cannot be decoded; bytes are still forwarded.
     failed: bool,
@@ -41,10 +43,16 @@ impl Decoder {
             side,
             pieces: Pieces::new(side, unanswered),
             frames: Frames::default(),
-            body: Body::default(),
+            body: Body::new(LARGE),
+            limit: LARGE,
             events: None,
             failed: false,
         }
+    }
+
+    /// Decodes messages of every length.
+    pub(crate) fn whole(self) -> Decoder {
+        Decoder { body: Body::new(usize::MAX), limit: usize::MAX, ..self }
     }
 
     /// Bytes that cannot be decoded are forwarded too.
@@ -88,7 +96,7 @@ impl Decoder {
                             if let Some(id) = event.id {
                                 of["id"] = json!(id);
                             }
-                            let mut fields = message(event.data.as_bytes());
+                            let mut fields = message(event.data.as_bytes(), self.limit);
                             fields.insert("sse".into(), of);
                             Decoded::Line(fields)
                         })),
@@ -104,7 +112,7 @@ impl Decoder {
 
     fn end_of_body(&mut self, whole: bool) -> Vec<Decoded> {
         let mut decoded = Vec::new();
-        if let Some(fields) = std::mem::take(&mut self.body).end() {
+        if let Some(fields) = std::mem::replace(&mut self.body, Body::new(self.limit)).end() {
             decoded.push(Decoded::Line(fields));
         }
         if self.events.take().is_some() && whole && self.side == Side::Response {
@@ -126,7 +134,7 @@ impl Decoder {
     fn frame(&self, frame: Frame) -> Map<String, Value> {
         match frame {
             Frame::Message(content) => {
-                let mut fields = message(&content);
+                let mut fields = message(&content, self.limit);
                 if self.side == Side::Request {
                     fields.insert("masked".into(), json!(true));
                 }
@@ -140,13 +148,18 @@ impl Decoder {
 }
 
 /// A body; no more of it is kept than is recorded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Body {
+    limit: usize,
     kept: Vec<u8>,
     large: Option<(blake3::Hasher, u64)>,
 }
 
 impl Body {
+    fn new(limit: usize) -> Body {
+        Body { limit, kept: Vec::new(), large: None }
+    }
+
     fn add(&mut self, bytes: &[u8]) {
         if let Some((hasher, length)) = &mut self.large {
             hasher.update(bytes);
@@ -154,7 +167,7 @@ impl Body {
             return;
         }
         self.kept.extend_from_slice(bytes);
-        if self.kept.len() > LARGE {
+        if self.kept.len() > self.limit {
             let mut hasher = blake3::Hasher::new();
             hasher.update(&self.kept);
             self.large = Some((hasher, u64::try_from(self.kept.len()).unwrap_or(u64::MAX)));
@@ -166,7 +179,7 @@ impl Body {
         match self.large {
             Some((hasher, length)) => Some(large(length, hasher.finalize())),
             None if self.kept.is_empty() => None,
-            None => Some(message(&self.kept)),
+            None => Some(message(&self.kept, self.limit)),
         }
     }
 }
@@ -176,8 +189,8 @@ fn large(length: u64, hash: blake3::Hash) -> Map<String, Value> {
 }
 
 /// JSON if it is JSON, else text, else its length and hash.
-fn message(bytes: &[u8]) -> Map<String, Value> {
-    if bytes.len() > LARGE {
+fn message(bytes: &[u8], limit: usize) -> Map<String, Value> {
+    if bytes.len() > limit {
         return large(u64::try_from(bytes.len()).unwrap_or(u64::MAX), blake3::hash(bytes));
     }
     match (serde_json::from_slice::<Value>(bytes), str::from_utf8(bytes)) {

@@ -20,6 +20,8 @@ pub(crate) enum Arrival {
     Head(Head),
     Message(Value),
     Pong,
+    /// The other side closed it, with the code of a close frame if there was one.
+    End(Option<u16>),
 }
 
 /// How long to wait for the last pong of a WebSocket.
@@ -47,12 +49,26 @@ pub(crate) struct Connections {
     unread: BTreeMap<u64, VecDeque<Arrival>>,
     arriving: Receiver<(u64, Arrival)>,
     arrivals: Sender<(u64, Arrival)>,
+    /// Messages that a recording would shorten arrive whole.
+    whole: bool,
 }
 
 impl Connections {
     pub(crate) fn new(target: SocketAddr) -> Connections {
         let (arrivals, arriving) = channel();
-        Connections { target, open: BTreeMap::new(), unread: BTreeMap::new(), arriving, arrivals }
+        Connections {
+            target,
+            open: BTreeMap::new(),
+            unread: BTreeMap::new(),
+            arriving,
+            arrivals,
+            whole: false,
+        }
+    }
+
+    /// With messages of every length.
+    pub(crate) fn whole(self) -> Connections {
+        Connections { whole: true, ..self }
     }
 
     /// Opens a new connection for each request: the server may not allow reuse.
@@ -67,6 +83,7 @@ impl Connections {
         let unanswered = Unanswered::default();
         unanswered.requested(bytes);
         let decoder = Decoder::new(Side::Response, unanswered);
+        let decoder = if self.whole { decoder.whole() } else { decoder };
         let read = move || read(reading, decoder, &writer, conn, &arrivals);
         thread::Builder::new().name("linkspan-replay".into()).spawn(read)?;
         Ok(())
@@ -91,7 +108,8 @@ impl Connections {
         }
     }
 
-    fn send_frame(&mut self, conn: u64, bytes: &[u8]) -> io::Result<()> {
+    /// Any bytes: a frame, a part of one, or none that is allowed.
+    pub(crate) fn send_frame(&mut self, conn: u64, bytes: &[u8]) -> io::Result<()> {
         match self.open.get(&conn) {
             Some(writer) => writer.write(bytes),
             None => Err(io::ErrorKind::NotConnected.into()),
@@ -144,6 +162,10 @@ fn read(
                 Decoded::Line(fields) if fields.get("ev").is_some_and(|ev| ev == "pong-frame") => {
                     Arrival::Pong
                 }
+                Decoded::Line(fields) if fields.get("ev").is_some_and(|ev| ev == "close-frame") => {
+                    let code = fields.get("code").and_then(Value::as_u64);
+                    Arrival::End(code.and_then(|code| u16::try_from(code).ok()))
+                }
                 Decoded::Line(fields) => match message(fields) {
                     Some(message) => Arrival::Message(message),
                     None => continue,
@@ -155,6 +177,7 @@ fn read(
             }
         }
         if ended {
+            let _ = arrivals.send((conn, Arrival::End(None)));
             return;
         }
     }

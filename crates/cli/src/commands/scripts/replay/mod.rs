@@ -1,7 +1,7 @@
 //! `linkspan replay`: plays the agent's side of a transcript against an editor, and compares the answers.
 
 mod comparison;
-mod connections;
+pub(crate) mod connections;
 mod player;
 mod script;
 

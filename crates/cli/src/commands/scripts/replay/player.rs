@@ -158,7 +158,7 @@ impl Player<'_> {
         }
         let id = recorded.get("id").cloned();
         let matches = |arrival: &Arrival| match arrival {
-            Arrival::Head(_) | Arrival::Pong => false,
+            Arrival::Head(_) | Arrival::Pong | Arrival::End(_) => false,
             Arrival::Message(message) => match (&method, &id) {
                 (Some(_), _) => member(message, "method") == method,
                 (None, Some(id)) => message.get("id") == Some(id) && message.get("method").is_none(),
