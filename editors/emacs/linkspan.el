@@ -19,9 +19,7 @@
 (require 'ansi-color)
 (require 'cl-lib)
 (require 'comint)
-(require 'dired)
 (require 'diff-mode)
-(require 'ediff)
 (require 'flymake)
 (require 'imenu)
 (require 'jsonrpc)
@@ -31,6 +29,8 @@
 (require 'tabulated-list)
 (require 'text-property-search)
 (require 'xref)
+
+(declare-function dired-get-marked-files "dired")
 
 (defgroup linkspan nil
   "Review what coding agents propose."
@@ -129,10 +129,10 @@
 
 ;;;; The connection
 
-(defclass linkspan--connection (jsonrpc-process-connection) ()
+(defclass linkspan--channel (jsonrpc-process-connection) ()
   :documentation "A connection whose answers may come later.")
 
-(cl-defmethod jsonrpc-connection-send :around ((conn linkspan--connection) &rest args)
+(cl-defmethod jsonrpc-connection-send :around ((conn linkspan--channel) &rest args)
   "Send ARGS to CONN.  A result that is a function gets a function to send it."
   (let ((result (plist-get args :result)) (id (plist-get args :id)))
     (if (functionp result)
@@ -244,7 +244,7 @@
   (linkspan--set-state 'starting)
   (if-let ((command (linkspan--command "attach")))
       (let* ((default-directory "/") (started (float-time)) process
-             (conn (apply #'make-instance 'linkspan--connection
+             (conn (apply #'make-instance 'linkspan--channel
                           :name "linkspan" :request-dispatcher #'linkspan--dispatch
                           :notification-dispatcher #'linkspan--notified
                           :on-shutdown (lambda (conn) (linkspan--ended conn process started))
