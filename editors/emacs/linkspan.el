@@ -104,11 +104,6 @@
   "TEXT with LF as its line endings."
   (string-replace "\r\n" "\n" (or text "")))
 
-(defun linkspan--lines (text)
-  "The lines of TEXT as a vector."
-  (let ((lines (split-string text "\n")))
-    (vconcat (if (string-suffix-p "\n" text) (butlast lines) (and (not (string-empty-p text)) lines)))))
-
 (defun linkspan--say (format &rest args)
   "Tell the user in the echo area: FORMAT with ARGS."
   (message "Linkspan: %s" (linkspan--plain (apply #'format format args))))
@@ -278,7 +273,8 @@
   (when linkspan--timer (cancel-timer linkspan--timer))
   (let ((conn linkspan--connection))
     (setq linkspan--connection nil linkspan--timer nil linkspan--window nil)
-    (when (and conn (jsonrpc-running-p conn)) (jsonrpc-shutdown conn))))
+    (when (and conn (jsonrpc-running-p conn))
+      (let ((inhibit-message t)) (jsonrpc-shutdown conn)))))
 
 (defun linkspan--request (method params then &optional failed)
   "Send METHOD with PARAMS.  THEN gets the result, or FAILED a message."
@@ -440,9 +436,9 @@
     (if (and (linkspan--true focus) (not (active-minibuffer-window)))
         (pop-to-buffer-same-window buffer)
       (linkspan--say "an agent opened %s" (abbreviate-file-name path)))
-    (linkspan--in buffer
-      (let* ((window (get-buffer-window buffer t)) (found (and target window (linkspan--find target))))
-        (when found (set-window-point window (car found)))
+    (let* ((window (get-buffer-window buffer t)) (found (and target window (linkspan--in buffer (linkspan--find target)))))
+      (when found (set-window-point window (car found)))
+      (linkspan--in buffer
         (linkspan--object :language (linkspan--language) :lineCount (line-number-at-pos (point-max))
                           :selected (and found (linkspan--range (car found) (cdr found))))))))
 
@@ -847,12 +843,18 @@ With WRITE-HERE the hub writes instead of an agent that is gone."
   (let ((note (linkspan--get (linkspan--review-shown review) :receivesNotes about)))
     (if note (concat (linkspan--plain note) " ") "")))
 
+(defvar-local linkspan--line 0 "The number of the line at point, from 0.")
+
 (defun linkspan--insert-lines (sign lines from count line step hunk)
-  "Insert COUNT of LINES after FROM, each after SIGN, as part of HUNK.
+  "Insert COUNT of the buffer LINES after FROM, each after SIGN, as part of HUNK.
 LINE is the number of the first on the proposed side, which grows by STEP."
   (dotimes (i (min count linkspan--max-lines))
-    (insert (propertize (concat sign (linkspan--visible (aref lines (+ from i))) "\n")
-                        'linkspan-line (+ line (* i step)) 'linkspan-hunk hunk)))
+    (let ((text (with-current-buffer lines
+                  (forward-line (- (+ from i) linkspan--line))
+                  (setq linkspan--line (+ from i))
+                  (buffer-substring (point) (line-end-position)))))
+      (insert (propertize (concat sign (linkspan--visible text) "\n")
+                          'linkspan-line (+ line (* i step)) 'linkspan-hunk hunk))))
   (when (> count linkspan--max-lines)
     (insert (format "\\ %d more lines: e shows the whole text\n" (- count linkspan--max-lines)))))
 
@@ -864,8 +866,8 @@ There are LEAD lines before it and TRAIL lines after it."
                (conflict (seq-some (lambda (each) (and (<= (plist-get each :afterStart) (+ a ac))
                                                        (<= a (+ (plist-get each :afterStart) (plist-get each :afterCount)))))
                                    (linkspan--shown review :conflicts))))
-    (insert (propertize (format "@@ -%d,%d +%d,%d @@ " (1+ (- b lead)) (+ lead bc trail) (1+ (- a lead)) (+ lead ac trail))
-                        'linkspan-hunk id))
+    (cl-flet ((side (start count) (format "%d,%d" (if (= (+ lead count trail) 0) start (1+ (- start lead))) (+ lead count trail))))
+      (insert (propertize (format "@@ -%s +%s @@ " (side b bc) (side a ac)) 'linkspan-hunk id)))
     (let ((start (point)))
       (insert (propertize (concat label (pcase mark ('accepted ": accepted") ('left ": left out"))
                                   (and conflict ", conflict: the file changed here too"))
@@ -874,15 +876,14 @@ There are LEAD lines before it and TRAIL lines after it."
         (overlay-put (make-overlay start (point)) 'face (if (eq mark 'accepted) 'linkspan-accepted 'linkspan-left))))
     (insert "\n")
     (linkspan--insert-lines " " base (- b lead) lead (1+ (- a lead)) 1 id)
-    (linkspan--insert-lines "-" base b bc (max 1 (min (1+ a) (length proposed))) 0 id)
+    (linkspan--insert-lines "-" base b bc (max 1 (min (1+ a) (with-current-buffer proposed (count-lines 1 (point-max))))) 0 id)
     (linkspan--insert-lines "+" proposed a ac (1+ a) 1 id)
     (linkspan--insert-lines " " base (+ b bc) trail (+ 1 a ac) 1 id)))
 
-(defun linkspan--insert-review (review)
-  "Insert the diff of REVIEW."
+(defun linkspan--insert-review (review base proposed)
+  "Insert the diff of REVIEW, with the buffers BASE and PROPOSED for its texts."
   (let* ((shown (linkspan--review-shown review)) (hunks (linkspan--hunks review)) (name (linkspan--file review))
-         (base (linkspan--lines (linkspan--lf (plist-get shown :base)))) (lead 0)
-         (proposed (linkspan--lines (linkspan--review-proposed review))))
+         (total (with-current-buffer base (count-lines 1 (point-max)))) (lead 0))
     (insert (linkspan--note review :all))
     (unless (bolp) (insert "\n"))
     (when (linkspan--true (plist-get shown :omitted))
@@ -891,7 +892,7 @@ There are LEAD lines before it and TRAIL lines after it."
     (insert (format "--- %s\n+++ %s\n" (if (linkspan--true (plist-get shown :newFile)) "/dev/null" name) name))
     (cl-loop for (hunk next) on hunks for number from 1
              for stop = (+ (plist-get hunk :beforeStart) (plist-get hunk :beforeCount))
-             for gap = (- (if next (plist-get next :beforeStart) (length base)) stop)
+             for gap = (- (if next (plist-get next :beforeStart) total) stop)
              for trail = (min 3 (if next (/ (1+ gap) 2) gap))
              do (linkspan--insert-hunk review hunk (format "hunk %d of %d" number (length hunks))
                                        (if (= number 1) (min 3 (plist-get hunk :beforeStart)) lead) trail base proposed)
@@ -907,13 +908,22 @@ There are LEAD lines before it and TRAIL lines after it."
   "Draw the buffer of REVIEW again, if there is one.  Point stays in its line."
   (when-let ((buffer (linkspan--buffer-of review 'review)))
     (with-current-buffer buffer
-      (let ((inhibit-read-only t) (windows (get-buffer-window-list buffer nil t)) (line (line-number-at-pos)))
+      (let ((inhibit-read-only t) (windows (get-buffer-window-list buffer nil t)) (line (line-number-at-pos))
+            (start (and (get-buffer-window buffer t) (count-lines (point-min) (window-start (get-buffer-window buffer t))))))
         (delete-all-overlays)
         (erase-buffer)
-        (linkspan--insert-review review)
+        (cl-flet ((fill (text) (insert text) (goto-char (point-min)) (current-buffer)))
+          (let ((target (current-buffer)))
+            (with-temp-buffer
+              (let ((base (fill (linkspan--lf (linkspan--shown review :base)))))
+                (with-temp-buffer
+                  (let ((proposed (fill (linkspan--review-proposed review))))
+                    (with-current-buffer target (linkspan--insert-review review base proposed))))))))
         (goto-char (point-min))
         (forward-line (1- line))
-        (dolist (window windows) (set-window-point window (point)))
+        (dolist (window windows)
+          (set-window-point window (point))
+          (set-window-start window (save-excursion (goto-char (point-min)) (forward-line start) (point)) t))
         (when windows
           (linkspan--notify 'review/shown :review (linkspan--id review) :revision (linkspan--shown review :revision)))))))
 
@@ -970,7 +980,7 @@ There are LEAD lines before it and TRAIL lines after it."
       (with-current-buffer buffer
         (linkspan-review-mode)
         (setq linkspan--here review linkspan--kind 'review)))
-    (pop-to-buffer buffer)
+    (pop-to-buffer-same-window buffer)
     (let ((is-new (= (point-min) (point-max))))
       (linkspan--draw review)
       (when (and is-new (linkspan--hunks review)) (ignore-errors (goto-char (point-min)) (diff-hunk-next))))))
@@ -1118,7 +1128,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
   "Edit the proposed text, at the line at point."
   (interactive)
   (let ((review (linkspan--current)) (line (get-text-property (point) 'linkspan-line)))
-    (pop-to-buffer (linkspan--edit-buffer review))
+    (pop-to-buffer-same-window (linkspan--edit-buffer review))
     (when (and line (not (buffer-modified-p))) (goto-char (point-min)) (forward-line (1- line)))))
 
 (defun linkspan-ediff ()
@@ -1444,7 +1454,10 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
 (define-minor-mode linkspan-mode
   "Review what coding agents propose, and let them see what is open here."
   :global t :lighter (:eval (linkspan-status))
-  (linkspan--notify 'detach)
+  (when (eq linkspan--state 'attached)
+    (linkspan--notify 'detach)
+    ;; It ends when it has passed that on.
+    (with-timeout (1) (while (jsonrpc-running-p linkspan--connection) (accept-process-output nil 0.05))))
   (linkspan--stop)
   (linkspan--unset-variables)
   (linkspan--set-state 'off)

@@ -51,7 +51,7 @@ fn an_accepted_change_keeps_markers_and_point() {
     let path = world.file("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     let mut emacs = Emacs::builder(&world).file("a.txt").start();
     emacs.goes_to("5");
-    emacs.lisp("(setq test-marker (point-marker))");
+    emacs.lisp("(progn (setq test-marker (point-marker)) t)");
     emacs.goes_to("7");
     let mut nexus3 = emacs.nexus3();
     let call = nexus3.propose(&path, "0\n1\n2\n3\n4\n5\n6\n7\n8\nnine\n", "tab");
@@ -145,13 +145,17 @@ fn what_arrives_does_not_take_the_focus() {
     emacs.types(&"y".repeat(20));
     world.pending(2);
     emacs.sees("a question", "(equal (linkspan-status) \" Linkspan 2 ?1\")");
-    // Nor while a command is being typed.
-    emacs.types(" after\u{18}\u{13}\u{1b}xlinkspan-st");
-    emacs.types("\u{7}");
+    emacs.types(" after\u{18}\u{13}");
     let expected = format!("before {}{} after", "x".repeat(20), "y".repeat(20));
     eventually("all of it is in the file", || {
         (fs::read_to_string(world.path("mine.txt")).ok()?.trim_end() == expected).then_some(())
     });
+    // Nor while a command is being typed.
+    emacs.types("\u{1b}xlinkspan-");
+    claude.propose(&world.file("c.txt", "one\n"), "two\n", "third");
+    emacs.sees("another", "(equal (linkspan-status) \" Linkspan 3 ?1\")");
+    emacs.types("status");
+    emacs.sees("the command", "(with-current-buffer (window-buffer (active-minibuffer-window)) (equal (minibuffer-contents) \"linkspan-status\"))");
     assert_eq!((world.read_text("a.txt"), world.read_text("b.txt")), ("one\n".into(), "one\n".into()));
     assert_eq!(emacs.lisp("(length (window-list))"), 1);
 }
