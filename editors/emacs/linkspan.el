@@ -136,6 +136,7 @@
       (apply #'cl-call-next-method conn (linkspan--encodable args)))))
 
 (defvar linkspan--connection nil "The connection to `linkspan attach'.")
+(defvar linkspan--process nil "The process `linkspan attach'.")
 (defvar linkspan--state 'off "One of off, starting, attached, away and failed.")
 (defvar linkspan--why nil "Why the hub cannot be reached.")
 (defvar linkspan--window nil "What the hub said of the window.")
@@ -222,10 +223,10 @@
   (let ((program (let ((default-directory "/")) (executable-find linkspan-program))))
     (and program (cons program args))))
 
-(defun linkspan--ended (conn process started)
-  "Start again after the PROCESS of CONN, STARTED then, unless that is useless."
+(defun linkspan--ended (conn started)
+  "Start again after the end of CONN, STARTED then, unless that is useless."
   (when (eq conn linkspan--connection)
-    (let ((code (process-exit-status process)) (was-attached linkspan--window))
+    (let ((code (process-exit-status linkspan--process)) (was-attached linkspan--window))
       (setq linkspan--connection nil)
       (if (not (or was-attached (memq code '(0 70))))
           (linkspan--set-state 'failed (or (alist-get code linkspan--exits)
@@ -238,16 +239,17 @@
   "Start the program, and attach this Emacs to the hub."
   (linkspan--set-state 'starting)
   (if-let ((command (linkspan--command "attach")))
-      (let* ((default-directory "/") (started (float-time)) process
+      (let* ((default-directory "/") (started (float-time))
              (conn (apply #'make-instance 'linkspan--channel
                           :name "linkspan" :request-dispatcher #'linkspan--dispatch
                           :notification-dispatcher #'linkspan--notified
-                          :on-shutdown (lambda (conn) (linkspan--ended conn process started))
+                          :on-shutdown (lambda (conn) (linkspan--ended conn started))
                           :process (lambda ()
-                                     (setq process (make-process
-                                                    :name "linkspan" :command command :connection-type 'pipe
-                                                    :coding 'utf-8-emacs-unix :noquery t
-                                                    :stderr (get-buffer-create "*linkspan stderr*"))))
+                                     (setq linkspan--process
+                                           (make-process
+                                            :name "linkspan" :command command :connection-type 'pipe
+                                            :coding 'utf-8-emacs-unix :noquery t
+                                            :stderr (get-buffer-create "*linkspan stderr*"))))
                           ;; Renamed in Emacs 30.
                           (if (< emacs-major-version 30) '(:events-buffer-scrollback-size 0)
                             '(:events-buffer-config (:size 0 :format short))))))
@@ -1456,8 +1458,9 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
   :global t :lighter (:eval (linkspan-status))
   (when (eq linkspan--state 'attached)
     (linkspan--notify 'detach)
-    ;; It ends when it has passed that on.
-    (with-timeout (1) (while (jsonrpc-running-p linkspan--connection) (accept-process-output nil 0.05))))
+    (process-send-eof linkspan--process)
+    ;; It ends when it has passed on what it was told.
+    (with-timeout (2) (while (process-live-p linkspan--process) (accept-process-output nil 0.05))))
   (linkspan--stop)
   (linkspan--unset-variables)
   (linkspan--set-state 'off)

@@ -136,7 +136,8 @@ impl<'a> Emacs<'a> {
             }
         }
         let digits: String = digits.chars().filter(char::is_ascii_hexdigit).collect();
-        let bytes = (0..digits.len() / 2).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap());
+        let bytes =
+            (0..digits.len() / 2).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap());
         serde_json::from_slice(&bytes.collect::<Vec<u8>>()).map_err(|error| format!("{error}: {answer}"))
     }
 

@@ -140,7 +140,10 @@ fn a_newer_proposal_does_not_replace_the_users_text() {
     // Somewhere else the user accepts, and finds that the file has changed.
     fs::write(&path, "one\nzwei\nthree\nfour\n5\n").unwrap();
     world.run(&["accept", "latest"]);
-    emacs.sees("the conflict", "(seq-some (lambda (each) (> (length (linkspan--shown each :conflicts)) 0)) linkspan--reviews)");
+    emacs.sees(
+        "the conflict",
+        "(seq-some (lambda (each) (> (length (linkspan--shown each :conflicts)) 0)) linkspan--reviews)",
+    );
     assert_eq!(emacs.text(), "one\n2\nthree\nfour\nfive\nmine\n");
     emacs.presses("C-c C-c");
     emacs.tty().sees("Replace it by your text?");

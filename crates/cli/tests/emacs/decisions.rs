@@ -105,7 +105,10 @@ fn a_text_made_in_ediff_is_accepted() {
     emacs.tty().sees("Ediff Control Panel");
     // The first difference stays as it was in the file.
     emacs.presses("na");
-    emacs.sees("the old line", "(with-current-buffer \"*linkspan edit a.txt*\" (string-prefix-p \"1\\n\" (buffer-string)))");
+    emacs.sees(
+        "the old line",
+        "(with-current-buffer \"*linkspan edit a.txt*\" (string-prefix-p \"1\\n\" (buffer-string)))",
+    );
     emacs.presses("qy");
     emacs.tty().sees_no("Ediff Control Panel");
     emacs.types("\u{18}b*linkspan edit a.txt*\r\u{3}\u{3}");
@@ -203,7 +206,12 @@ fn what_an_agent_will_not_receive_is_said_before_the_user_types() {
     let note = note.as_str().unwrap().trim();
     assert!(!note.is_empty(), "Claude Code receives no reasons");
     emacs.presses("R");
-    emacs.sees("the prompt", &format!("(string-prefix-p {note:?} (with-selected-window (active-minibuffer-window) (minibuffer-prompt)))"));
+    emacs.sees(
+        "the prompt",
+        &format!(
+            "(string-prefix-p {note:?} (with-selected-window (active-minibuffer-window) (minibuffer-prompt)))"
+        ),
+    );
     emacs.presses("C-g");
     world.one_pending();
 }

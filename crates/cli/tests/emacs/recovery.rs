@@ -132,12 +132,18 @@ fn turning_the_mode_off_closes_the_window() {
     let path = world.file("a.txt", "one\n");
     let mut emacs = Emacs::builder(&world).start();
     let mut nexus3 = emacs.nexus3();
-    nexus3.propose(&path, "two\n", "tab");
+    let call = nexus3.propose(&path, "two\n", "tab");
     emacs.looks_at_review();
     emacs.runs("linkspan-mode");
     emacs.sees_no_review();
-    eventually("no window", || (world.status()["windows"] == json!([])).then_some(()));
+    // Its agent still waits, so the window may come back.
+    eventually("no editor", || (world.status()["windows"][0]["attached"] == json!(false)).then_some(()));
     assert_eq!(emacs.lisp("(getenv \"LINKSPAN_WINDOW\")"), json!(null));
     emacs.runs("linkspan-mode");
-    emacs.is_attached();
+    emacs.looks_at_review();
+    emacs.presses("r");
+    assert_eq!(nexus3.texts(call), ["DIFF_REJECTED"]);
+    emacs.sees_no_review();
+    emacs.runs("linkspan-mode");
+    eventually("no window", || (world.status()["windows"] == json!([])).then_some(()));
 }
