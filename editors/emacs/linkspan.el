@@ -958,10 +958,9 @@ There are LEAD lines before it and TRAIL lines after it."
 
 \\{linkspan-review-mode-map}"
   ;; Diff mode would take keys of its own, correct the hunks, and choose a mode by the text.
-  (setq-local minor-mode-overriding-map-alist nil diff-font-lock-syntax nil diff-refine nil truncate-lines t
+  (setq-local minor-mode-overriding-map-alist nil after-change-functions '(t) post-command-hook '(t)
+              diff-font-lock-syntax nil diff-refine nil truncate-lines t
               header-line-format '(:eval (linkspan--header)))
-  (remove-hook 'after-change-functions #'diff-after-change-function t)
-  (remove-hook 'post-command-hook #'diff-post-command-hook t)
   (add-hook 'kill-buffer-hook
             (lambda () (when linkspan--here (linkspan--notify 'review/closed :review (linkspan--id linkspan--here)))) nil t)
   (buffer-disable-undo)
@@ -1109,7 +1108,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
       (with-current-buffer (generate-new-buffer (format "*linkspan %s %s*" kind (linkspan--file review)))
         (insert text)
         (let ((mode (assoc-default (linkspan--shown review :path) auto-mode-alist #'string-match-p)))
-          (when (and (functionp mode) (provided-mode-derived-p mode 'text-mode 'prog-mode))
+          (when (and (functionp mode) (or (provided-mode-derived-p mode 'text-mode) (provided-mode-derived-p mode 'prog-mode)))
             (ignore-errors (delay-mode-hooks (funcall mode)) (font-lock-mode))))
         (setq linkspan--here review linkspan--kind kind buffer-undo-list nil)
         (set-buffer-modified-p nil)

@@ -1,11 +1,12 @@
 //! The pictures in the docs, made from the real binary: `cargo xtask pictures`. Fonts and ages differ from machine to
 //! machine, so no test compares them; look at them before you commit them.
 //!
-//! Arguments: which to make, of `terminal`, `page`, `chat`, `neovim` and `vscode`; without any, all.
+//! Arguments: which to make, of `terminal`, `page`, `chat`, `neovim`, `emacs` and `vscode`; without any, all.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a panic is how a picture fails")]
 
 mod chat;
+mod emacs;
 mod neovim;
 mod page;
 mod terminal;
@@ -28,6 +29,7 @@ fn main() {
         ("page", page::make),
         ("chat", chat::make),
         ("neovim", neovim::make),
+        ("emacs", emacs::make),
         ("vscode", vscode::make),
     ];
     let wanted: Vec<String> = std::env::args().skip(1).collect();
