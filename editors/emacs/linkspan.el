@@ -131,8 +131,8 @@
   "Send ARGS to CONN.  A result that is a function gets a function to send it."
   (let ((result (plist-get args :result)) (id (plist-get args :id)))
     (if (functionp result)
-        (funcall result (lambda (value)
-                          (when (jsonrpc-running-p conn) (jsonrpc-connection-send conn :id id :result value))))
+        (funcall result (lambda (&rest answer)
+                          (when (jsonrpc-running-p conn) (apply #'jsonrpc-connection-send conn :id id answer))))
       (apply #'cl-call-next-method conn (linkspan--encodable args)))))
 
 (defvar linkspan--connection nil "The connection to `linkspan attach'.")
@@ -181,7 +181,9 @@
     (lambda (reply)
       (named-let poll ()
         (if (or (funcall test) (>= (float-time) end))
-            (funcall reply (funcall value))
+            (apply reply (condition-case failed
+                             (list :result (funcall value))
+                           (error (list :error (list :code -32603 :message (error-message-string failed))))))
           (run-at-time 0.05 nil #'poll))))))
 
 (defun linkspan--set-state (state &optional why)
@@ -471,15 +473,11 @@
 (defun linkspan--apply-ranges (edits)
   "Apply EDITS, which all refer to the text before, as one undo step."
   (undo-boundary)
-  (pcase-dolist (`(,beg ,end ,text)
-                 (mapcar (lambda (edit)
-                           (list (copy-marker (linkspan--point (linkspan--get edit :range :start)))
-                                 (copy-marker (linkspan--point (linkspan--get edit :range :end)))
-                                 (linkspan--lf (plist-get edit :newText))))
-                         (reverse edits)))
-    (goto-char beg)
-    (delete-region beg end)
-    (insert text))
+  (seq-doseq (edit (seq-sort-by (lambda (edit) (linkspan--point (linkspan--get edit :range :start))) #'> (reverse edits)))
+    (let ((beg (linkspan--point (linkspan--get edit :range :start))))
+      (delete-region beg (linkspan--point (linkspan--get edit :range :end)))
+      (goto-char beg)
+      (insert (linkspan--lf (plist-get edit :newText)))))
   (undo-boundary))
 
 (linkspan--on edits/apply (path version edits save)
@@ -887,7 +885,7 @@ There are LEAD lines before it and TRAIL lines after it."
   (let* ((shown (linkspan--review-shown review)) (hunks (linkspan--hunks review)) (name (linkspan--file review))
          (total (with-current-buffer base (count-lines 1 (point-max)))) (lead 0))
     (insert (linkspan--note review :all))
-    (unless (bolp) (insert "\n"))
+    (unless (bolp) (insert "\n") (fill-region (point-min) (point)))
     (when (linkspan--true (plist-get shown :omitted))
       (insert "This change is too large to show here: accept or reject it as a whole, or look at it in a browser,\n"
               "with M-x linkspan-page, or in a terminal, with `linkspan review'.\n"))
@@ -1001,28 +999,23 @@ There are LEAD lines before it and TRAIL lines after it."
 
 (defun linkspan-previous ()
   "Look at the previous pending change."
-  (interactive)
-  (linkspan-next -1))
+  (interactive) (linkspan-next -1))
 
 (defun linkspan-accept ()
   "Accept the change, without the hunks that are left out."
-  (interactive)
-  (linkspan--decide (linkspan--current) "accept"))
+  (interactive) (linkspan--decide (linkspan--current) "accept"))
 
 (defun linkspan-accept-write-here ()
   "Accept the change, and have the hub write for an agent that is gone."
-  (interactive)
-  (linkspan--decide (linkspan--current) "accept" nil t))
+  (interactive) (linkspan--decide (linkspan--current) "accept" nil t))
 
 (defun linkspan-reject ()
   "Reject the change."
-  (interactive)
-  (linkspan--decide (linkspan--current) "reject"))
+  (interactive) (linkspan--decide (linkspan--current) "reject"))
 
 (defun linkspan-reject-with-reason ()
   "Reject the change, and tell the agent why."
-  (interactive)
-  (let* ((review (linkspan--current)) (seen (linkspan--shown review :revision))
+  (interactive) (let* ((review (linkspan--current)) (seen (linkspan--shown review :revision))
          (reason (read-string (format "%sWhy not %s? " (linkspan--note review :reason) (linkspan--file review)))))
     (unless (eql seen (linkspan--shown review :revision)) (user-error "Not decided: it changed while you were typing"))
     (linkspan--decide review "reject" (and (not (string-blank-p reason)) (string-trim reason)))))
@@ -1036,13 +1029,11 @@ There are LEAD lines before it and TRAIL lines after it."
 
 (defun linkspan-accept-all (&optional set)
   "Accept every change; with a prefix argument those of the SET of this one."
-  (interactive "P")
-  (linkspan--decide-all "accept" set))
+  (interactive "P") (linkspan--decide-all "accept" set))
 
 (defun linkspan-reject-all (&optional set)
   "Reject every change; with a prefix argument those of the SET of this one."
-  (interactive "P")
-  (linkspan--decide-all "reject" set))
+  (interactive "P") (linkspan--decide-all "reject" set))
 
 (defun linkspan--mark (mark)
   "Give the hunk at point MARK, or take it away.
@@ -1061,13 +1052,11 @@ When every hunk is marked, the change is decided."
 
 (defun linkspan-accept-hunk ()
   "Accept the hunk at point, or take that mark away."
-  (interactive)
-  (linkspan--mark 'accepted))
+  (interactive) (linkspan--mark 'accepted))
 
 (defun linkspan-leave-hunk ()
   "Leave the hunk at point out, or take that mark away."
-  (interactive)
-  (linkspan--mark 'left))
+  (interactive) (linkspan--mark 'left))
 
 (defun linkspan-comment ()
   "Comment on the line at point, or change the comment there."
@@ -1080,13 +1069,11 @@ When every hunk is marked, the change is decided."
 
 (defun linkspan-visit ()
   "Go to the file of the change."
-  (interactive)
-  (find-file-other-window (linkspan--shown (linkspan--current) :path)))
+  (interactive) (find-file-other-window (linkspan--shown (linkspan--current) :path)))
 
 (defun linkspan-quit ()
   "Close the review.  That decides nothing."
-  (interactive)
-  (quit-window t))
+  (interactive) (quit-window t))
 
 ;;;; Editing what is proposed
 
@@ -1127,15 +1114,13 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
 
 (defun linkspan-edit ()
   "Edit the proposed text, at the line at point."
-  (interactive)
-  (let ((review (linkspan--current)) (line (get-text-property (point) 'linkspan-line)))
+  (interactive) (let ((review (linkspan--current)) (line (get-text-property (point) 'linkspan-line)))
     (pop-to-buffer-same-window (linkspan--edit-buffer review))
     (when (and line (not (buffer-modified-p))) (goto-char (point-min)) (forward-line (1- line)))))
 
 (defun linkspan-ediff ()
   "Compare both texts with Ediff.  The proposed one can be changed there."
-  (interactive)
-  (let* ((review (linkspan--current)) (base (linkspan--lf (linkspan--shown review :base))))
+  (interactive) (let* ((review (linkspan--current)) (base (linkspan--lf (linkspan--shown review :base))))
     (ediff-buffers (with-current-buffer (linkspan--side review 'base base) (setq buffer-read-only t) (current-buffer))
                    (linkspan--edit-buffer review))))
 
@@ -1156,8 +1141,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
 
 (defun linkspan-edit-finish ()
   "Propose the text of this buffer instead, and go back to the diff."
-  (interactive)
-  (unless linkspan--here (user-error "This change is no longer pending"))
+  (interactive) (unless linkspan--here (user-error "This change is no longer pending"))
   (widen)
   (let ((review linkspan--here) (buffer (current-buffer)))
     (when (or (equal linkspan--began (linkspan--review-proposed review))
@@ -1170,8 +1154,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
 
 (defun linkspan-edit-drop ()
   "Forget what was typed in this buffer."
-  (interactive)
-  (set-buffer-modified-p nil)
+  (interactive) (set-buffer-modified-p nil)
   (quit-window t))
 
 (defun linkspan--send-edits ()
@@ -1212,14 +1195,12 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
 
 (defun linkspan-open-row ()
   "Look at the change at point."
-  (interactive)
-  (linkspan--open (linkspan--current)))
+  (interactive) (linkspan--open (linkspan--current)))
 
 ;;;###autoload
 (defun linkspan-list ()
   "List every pending change."
-  (interactive)
-  (with-current-buffer (get-buffer-create "*linkspan reviews*")
+  (interactive) (with-current-buffer (get-buffer-create "*linkspan reviews*")
     (linkspan-list-mode)
     (revert-buffer)
     (pop-to-buffer (current-buffer))))
@@ -1238,8 +1219,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
 
 (defun linkspan-undo ()
   "Undo the newest change of this window."
-  (interactive)
-  (linkspan--entries t (lambda (entries)
+  (interactive) (linkspan--entries t (lambda (entries)
                          (if-let ((entry (car entries)))
                              (linkspan--undo (or (plist-get entry :change) (plist-get entry :review)))
                            (linkspan--say "this window has no change to undo")))))
@@ -1311,8 +1291,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
 ;;;###autoload
 (defun linkspan-answer ()
   "Show the oldest question of an agent, with all of what it would do."
-  (interactive)
-  (let ((question (or (car linkspan--questions) (user-error "No agent asks anything"))))
+  (interactive) (let ((question (or (car linkspan--questions) (user-error "No agent asks anything"))))
     (with-current-buffer (get-buffer-create "*linkspan question*")
       (linkspan-question-mode)
       (setq linkspan--question question linkspan--opened (float-time))
@@ -1428,13 +1407,11 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
 ;;;###autoload
 (defun linkspan-page ()
   "Show a link for reviewing in a browser."
-  (interactive)
-  (linkspan--run "page"))
+  (interactive) (linkspan--run "page"))
 
 (defun linkspan-restart ()
   "End the connection to the hub and begin another."
-  (interactive)
-  (linkspan--stop)
+  (interactive) (linkspan--stop)
   ;; The hub would see two windows if the next began before.
   (setq linkspan--timer (run-at-time 0.2 nil #'linkspan--start)))
 

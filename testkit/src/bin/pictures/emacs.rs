@@ -32,7 +32,7 @@ fn diff() {
     claude.propose(&world.path_str("src/limiter.rs"), LIMITER_AFTER, "limiter.rs");
     emacs.looks_at_review();
     emacs.presses("y");
-    emacs.goes_to("+            self.recent.pop_front");
+    emacs.goes_to("+            self.seen.pop_front");
     emacs.types("cdoes this drop the newest?\r");
     emacs.tty().sees("» does this drop the newest?");
     emacs.lisp("(progn (message nil) t)");

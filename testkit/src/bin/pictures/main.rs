@@ -24,7 +24,7 @@ const LIMITER_AFTER: &str = include_str!("limiter_after.txt");
 const MAX_BYTES: u64 = 180_000;
 
 fn main() {
-    let kinds: [(&str, fn()); 5] = [
+    let kinds: [(&str, fn()); 6] = [
         ("terminal", terminal::make),
         ("page", page::make),
         ("chat", chat::make),
