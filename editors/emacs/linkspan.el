@@ -144,6 +144,7 @@
 (defvar linkspan--timer nil "The timer of the next start.")
 (defvar linkspan--variables nil "The names of the variables that were set for terminals.")
 (defvar linkspan--reviews nil "The pending reviews, oldest first.")
+(defvar linkspan-mode)
 (defvar linkspan--questions nil "The pending questions, oldest first.")
 (defvar linkspan--folders nil "The folders that the hub knows.")
 
@@ -220,7 +221,7 @@
     ('hub/lost (linkspan--set-state 'away (linkspan--plain (plist-get params :reason))))
     ('hub/back (linkspan--attached params))))
 
-(defun linkspan--command (&rest args)
+(defun linkspan--program (&rest args)
   "Return the program with ARGS as a command, or nil if it is missing."
   (let ((program (let ((default-directory "/")) (executable-find linkspan-program))))
     (and program (cons program args))))
@@ -240,7 +241,7 @@
 (defun linkspan--start ()
   "Start the program, and attach this Emacs to the hub."
   (linkspan--set-state 'starting)
-  (if-let ((command (linkspan--command "attach")))
+  (if-let ((command (linkspan--program "attach")))
       (let* ((default-directory "/") (started (float-time))
              (conn (apply #'make-instance 'linkspan--channel
                           :name "linkspan" :request-dispatcher #'linkspan--dispatch
@@ -650,7 +651,9 @@ With a prefix argument WHOLE, at the whole file."
     (goto-char (linkspan--point position))
     (let* ((backend (xref-find-backend)) (name (and backend (xref-backend-identifier-at-point backend))))
       (list :locations (vconcat (remq nil (mapcar #'linkspan--place
-                                                  (seq-take (and name (funcall find backend name)) 500))))))))
+                                                  (seq-take (ignore-error (inhibited-interaction user-error)
+                                                              (and name (funcall find backend name)))
+                                                            500))))))))
 
 (linkspan--on language/definition (path position) (linkspan--places #'xref-backend-definitions path position))
 (linkspan--on language/references (path position) (linkspan--places #'xref-backend-references path position))
@@ -661,13 +664,13 @@ With a prefix argument WHOLE, at the whole file."
       (goto-char (linkspan--point position))
       (run-hook-wrapped 'eldoc-documentation-functions
                         (lambda (ask)
-                          (let* ((answered nil)
+                          (let* ((answered (eq ask #'flymake-eldoc-function)) ; those are no documentation
                                  (answer (lambda (doc &rest _)
                                            (unless answered
                                              (setq answered t)
                                              (cl-decf waiting)
                                              (when (stringp doc) (push (substring-no-properties doc) said)))))
-                                 (doc (progn (cl-incf waiting) (ignore-errors (funcall ask answer)))))
+                                 (doc (unless answered (cl-incf waiting) (ignore-errors (funcall ask answer)))))
                             (when (or (stringp doc) (not doc)) (funcall answer doc))
                             nil))))
     (linkspan--later 3 (lambda () (<= waiting 0)) (lambda () (list :contents (vconcat (reverse said)))))))
@@ -951,7 +954,7 @@ There are LEAD lines before it and TRAIL lines after it."
     map)
   "The keys of a review.")
 
-(define-derived-mode linkspan-review-mode diff-mode "Linkspan"
+(define-derived-mode linkspan-review-mode diff-mode "Review"
   "A proposed change as a diff.  Hunks without a mark are accepted with the rest.
 
 \\{linkspan-review-mode-map}"
@@ -1320,8 +1323,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
     (linkspan--close-question question)))
 
 (defvar linkspan--terminals nil "The buffers in which commands of agents run, by id.")
-(defvar-local linkspan--output "" "What the command in this buffer printed.")
-(defvar-local linkspan--code nil "How it ended; t while it runs.")
+(defvar-local linkspan--command nil "Where the last command in this buffer began, and its process.")
 
 (defun linkspan--terminal (id)
   "The buffer of terminal ID."
@@ -1340,53 +1342,43 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
       (push (cons id (current-buffer)) linkspan--terminals))
     id))
 
+(defun linkspan--result (id)
+  "What the last command of terminal ID printed, and how it ended."
+  (with-current-buffer (linkspan--terminal id)
+    (pcase-let* ((`(,beg . ,process) linkspan--command) (running (and process (not (process-get process 'ended)))))
+      (linkspan--object
+       :output (if beg (ansi-color-filter-apply (buffer-substring-no-properties
+                                                 (max beg (- (point-max) linkspan--max-text)) (point-max)))
+                 "")
+       :running (linkspan--bool running) :exitCode (and process (not running) (process-exit-status process))))))
+
 (linkspan--on terminal/create (cwd environment) (list :terminal (linkspan--make-terminal cwd environment)))
 
 (linkspan--on terminal/run (command cwd terminal timeoutMs)
   (let* ((id (or terminal (linkspan--make-terminal cwd nil))) (buffer (linkspan--terminal id)))
     (with-current-buffer buffer
-      (when (eq linkspan--code t) (linkspan--refuse -32014 "a command is still running in terminal %s" id))
+      (when (process-live-p (cdr linkspan--command)) (linkspan--refuse -32014 "terminal %s still runs a command" id))
       (when cwd (setq default-directory (file-name-as-directory cwd)))
-      (setq linkspan--output "" linkspan--code t)
+      (setq linkspan--command (cons (point-max) nil))
       ;; Not the user's shell, which may be one that does not understand commands of agents.
       (comint-exec buffer (buffer-name) "sh" nil (list "-c" command))
       (let ((process (get-buffer-process buffer)))
+        (setcdr linkspan--command process)
         (set-process-query-on-exit-flag process nil)
-        (set-process-filter process
-                            (lambda (process text)
-                              (when (buffer-live-p buffer)
-                                (with-current-buffer buffer
-                                  (let ((all (concat linkspan--output text)))
-                                    (setq linkspan--output (substring all (- (min (length all) linkspan--max-text)))))
-                                  (comint-output-filter process text)))))
-        (set-process-sentinel process
-                              (lambda (process _event)
-                                (when (and (buffer-live-p buffer) (not (process-live-p process)))
-                                  (with-current-buffer buffer (setq linkspan--code (process-exit-status process))))))))
-    (linkspan--say "an agent runs a command in %s: %s" buffer command)
-    (linkspan--later (/ timeoutMs 1000.0)
-                     (lambda () (not (and (buffer-live-p buffer) (eq (buffer-local-value 'linkspan--code buffer) t))))
-                     (lambda () (let ((result (linkspan--result id)))
-                                  (append (list :terminal id :timedOut (plist-get result :running)) result))))))
+        ;; Only then it has printed everything.
+        (set-process-sentinel process (lambda (process _) (unless (process-live-p process) (process-put process 'ended t)))))
+      (linkspan--say "an agent runs a command in %s: %s" (buffer-name) command)
+      (linkspan--later (/ timeoutMs 1000.0) (let ((process (cdr linkspan--command))) (lambda () (process-get process 'ended)))
+                       (lambda () (let ((result (linkspan--result id)))
+                                    (append (list :terminal id :timedOut (plist-get result :running)) result)))))))
 
-(defun linkspan--result (id)
-  "What the last command of terminal ID printed, and how it ended."
-  (let ((buffer (cdr (assoc id linkspan--terminals))))
-    (if (not (buffer-live-p buffer))
-        '(:output "the user closed the terminal" :running :json-false)
-      (with-current-buffer buffer
-        (linkspan--object :output (string-replace "\r\n" "\n" (ansi-color-filter-apply linkspan--output))
-                          :running (linkspan--bool (eq linkspan--code t)) :exitCode (and (numberp linkspan--code) linkspan--code))))))
-
-(linkspan--on terminal/output (terminal)
-  (linkspan--terminal terminal)
-  (linkspan--result terminal))
+(linkspan--on terminal/output (terminal) (linkspan--result terminal))
 
 ;;;; The mode
 
 (defun linkspan--run (name)
   "Show what the command NAME of the program prints."
-  (let ((command (or (linkspan--command name) (user-error "There is no program `%s'" linkspan-program)))
+  (let ((command (or (linkspan--program name) (user-error "There is no program `%s'" linkspan-program)))
         (output (generate-new-buffer " *linkspan output*")) (default-directory "/"))
     (make-process :name "linkspan" :buffer output :command command :noquery t :connection-type 'pipe
                   :sentinel (lambda (_process _event)
@@ -1411,7 +1403,10 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
 
 (defun linkspan-restart ()
   "End the connection to the hub and begin another."
-  (interactive) (linkspan--stop)
+  (interactive)
+  (unless linkspan-mode (linkspan-mode))
+  (linkspan--stop)
+  (linkspan--set-state 'starting)
   ;; The hub would see two windows if the next began before.
   (setq linkspan--timer (run-at-time 0.2 nil #'linkspan--start)))
 
