@@ -135,10 +135,11 @@ impl<'a> Emacs<'a> {
                 return Err(error.replace("&_", " ").replace("&-", "-").replace("&n", "\n"));
             }
         }
-        let digits: String = digits.chars().filter(char::is_ascii_hexdigit).collect();
-        let bytes =
-            (0..digits.len() / 2).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap());
-        serde_json::from_slice(&bytes.collect::<Vec<u8>>()).map_err(|error| format!("{error}: {answer}"))
+        let digits: Vec<u8> =
+            digits.chars().filter_map(|digit| u8::try_from(digit.to_digit(16)?).ok()).collect();
+        let bytes: Vec<u8> =
+            digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
+        serde_json::from_slice(&bytes).map_err(|error| format!("{error}: {answer}"))
     }
 
     /// Types text at once.

@@ -18,4 +18,6 @@ mod recovery;
 #[cfg(test)]
 mod several_reviews;
 #[cfg(test)]
+mod startup;
+#[cfg(test)]
 use linkspan_testkit as support;
