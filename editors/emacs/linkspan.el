@@ -400,8 +400,12 @@
 
 (defun linkspan--save ()
   "Save the current buffer without a question; return why not, or nil."
+  ;; What was read from a file without other characters than ASCII has no encoding yet.
+  (when (eq (coding-system-type (or buffer-file-coding-system 'undecided)) 'undecided)
+    (setq buffer-file-coding-system
+          (coding-system-change-text-conversion (or buffer-file-coding-system 'undecided-unix) 'utf-8)))
   (cond (buffer-read-only "the buffer is read-only")
-        ((unencodable-char-position (point-min) (point-max) (or buffer-file-coding-system 'utf-8))
+        ((unencodable-char-position (point-min) (point-max) buffer-file-coding-system)
          (format "its encoding %s does not have every character" buffer-file-coding-system))
         ((and (file-exists-p buffer-file-name) (not (file-writable-p buffer-file-name))) "the file cannot be written")
         ((condition-case failed

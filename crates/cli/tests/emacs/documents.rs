@@ -178,3 +178,34 @@ fn an_open_file_with_windows_line_endings_is_changed_in_place() {
     emacs.sees("the file", "(equal (buffer-name) \"a.txt\")");
     assert_eq!(emacs.text(), "one\n2\nthree");
 }
+
+#[test]
+fn a_file_of_ascii_may_get_other_characters() {
+    let world = World::new();
+    let path = world.file("a.txt", "one\r\ntwo\r\n");
+    let mut emacs = Emacs::builder(&world).file("a.txt").start();
+    let mut nexus3 = emacs.nexus3();
+    let call = nexus3.propose(&path, "one\r\nzwölf 😀\r\n", "tab");
+    emacs.looks_at_review();
+    emacs.presses("a");
+    assert_eq!(nexus3.texts(call), ["FILE_SAVED"]);
+    assert_eq!(world.read("a.txt"), "one\r\nzwölf 😀\r\n".as_bytes());
+    emacs.sees_no_review();
+}
+
+#[test]
+fn an_encoding_without_the_new_characters_is_said_and_nothing_is_lost() {
+    let world = World::new();
+    let path = world.file("a.txt", "one\n");
+    let mut emacs = Emacs::builder(&world).file("a.txt").start();
+    emacs.lisp("(progn (set-buffer-file-coding-system 'latin-1-unix) (save-buffer) t)");
+    let mut nexus3 = emacs.nexus3();
+    let call = nexus3.propose(&path, "\u{20ac}\n", "tab");
+    emacs.looks_at_review();
+    emacs.presses("a");
+    emacs.says("does not have every character");
+    let answer = nexus3.answer(call).to_string();
+    assert!(answer.contains("could not save it"), "{answer}");
+    assert_eq!(world.read_text("a.txt"), "one\n");
+    emacs.sees("the text", "(equal (with-current-buffer \"a.txt\" (buffer-string)) \"\u{20ac}\\n\")");
+}
