@@ -112,6 +112,10 @@
   "The name of the file at PATH, for people."
   (linkspan--plain (file-name-nondirectory (or path ""))))
 
+(defun linkspan--short (path)
+  "PATH for people."
+  (let (file-name-handler-alist) (linkspan--plain (abbreviate-file-name path))))
+
 (defun linkspan--show-text (name text)
   "Show TEXT in a buffer called NAME."
   (with-current-buffer (get-buffer-create name)
@@ -296,27 +300,32 @@
 
 ;;;; Documents
 
+(defun linkspan--plain-p (path)
+  "Whether no handler, of remote files for example, would be run for PATH."
+  (and path (file-name-absolute-p path) (not (find-file-name-handler path 'write-region))))
+
+(defun linkspan--local (path)
+  "Return PATH, which the hub sent, or refuse to use it."
+  (if (linkspan--plain-p path) path (linkspan--refuse -32016 "%s is not a plain file of this machine" path)))
+
 (defun linkspan--document-p (buffer)
   "Whether BUFFER visits a file of this machine, as it is on disk."
-  (let ((file (buffer-file-name buffer)))
-    (and file (not (find-file-name-handler file 'write-region)))))
+  (linkspan--plain-p (buffer-file-name buffer)))
 
 (defun linkspan--documents ()
   "The buffers that visit files."
   (seq-filter #'linkspan--document-p (buffer-list)))
 
 (defun linkspan--buffer (path)
-  "Return the buffer that visits PATH, or nil.  Remote paths are refused."
-  (when (or (not (file-name-absolute-p path)) (find-file-name-handler path 'write-region))
-    (linkspan--refuse -32016 "%s is not a plain file of this machine" path))
-  (let ((buffer (find-buffer-visiting path)))
+  "Return the buffer that visits PATH, or nil."
+  (let ((buffer (and (linkspan--plain-p path) (find-buffer-visiting path))))
     (and buffer (linkspan--document-p buffer) buffer)))
 
 (defun linkspan--load (path)
   "Return the buffer that visits PATH; open it if need be, without a question."
   (or (linkspan--buffer path)
       (let ((enable-local-variables :safe) (large-file-warning-threshold nil) (vc-follow-symlinks nil) (inhibit-message t))
-        (unless (file-regular-p path) (linkspan--refuse -32016 "there is no file %s" path))
+        (unless (file-regular-p (linkspan--local path)) (linkspan--refuse -32016 "there is no file %s" path))
         (find-file-noselect path t))))
 
 (defun linkspan--eol ()
@@ -444,7 +453,7 @@
   (let ((buffer (linkspan--load path)))
     (if (and (linkspan--true focus) (not (active-minibuffer-window)))
         (pop-to-buffer-same-window buffer)
-      (linkspan--say "an agent opened %s" (abbreviate-file-name path)))
+      (linkspan--say "an agent opened %s" (linkspan--short path)))
     (let* ((window (get-buffer-window buffer t)) (found (and target window (linkspan--in buffer (linkspan--find target)))))
       (when found (set-window-point window (car found)))
       (linkspan--in buffer
@@ -500,7 +509,7 @@
 
 (defun linkspan--reread (path)
   "Read the file at PATH again where it is open, if somebody wrote it."
-  (when-let ((buffer (ignore-errors (linkspan--buffer path))))
+  (when-let ((buffer (linkspan--buffer path)))
     (with-current-buffer buffer
       (unless (or (buffer-modified-p) (verify-visited-file-modtime) (not (file-readable-p path)))
         (let ((coding-system-for-read buffer-file-coding-system) (inhibit-read-only t))
@@ -944,7 +953,9 @@ There are LEAD lines before it and TRAIL lines after it."
                (linkspan--plain (plist-get shown :agent)) (linkspan--file linkspan--here)
                (if (linkspan--true (plist-get shown :newFile)) " (new)" "")
                (if (plist-get shown :lineEndings) (concat ", " (linkspan--plain (plist-get shown :lineEndings))) "")
-               (if (linkspan--true (plist-get shown :ownerGone)) ", the agent is gone" ""))))))
+               (concat (unless (seq-empty-p (plist-get shown :conflicts))
+                         (format ", %d conflicts" (length (plist-get shown :conflicts))))
+                       (and (linkspan--true (plist-get shown :ownerGone)) ", the agent is gone")))))))
 
 (defvar linkspan-review-mode-map
   (let ((map (make-sparse-keymap)))
@@ -1076,7 +1087,7 @@ When every hunk is marked, the change is decided."
 
 (defun linkspan-visit ()
   "Go to the file of the change."
-  (interactive) (find-file-other-window (linkspan--shown (linkspan--current) :path)))
+  (interactive) (find-file-other-window (linkspan--local (linkspan--shown (linkspan--current) :path))))
 
 (defun linkspan-quit ()
   "Close the review.  That decides nothing."
@@ -1187,7 +1198,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
   "A row for each pending change."
   (cl-loop for review in linkspan--reviews for shown = (linkspan--review-shown review)
            collect (list (plist-get shown :review)
-                         (vector (linkspan--plain (abbreviate-file-name (plist-get shown :path)))
+                         (vector (linkspan--short (plist-get shown :path))
                                  (linkspan--plain (plist-get shown :agent))
                                  (cl-loop for hunk in (linkspan--hunks review) sum (plist-get hunk :afterCount) into added
                                           sum (plist-get hunk :beforeCount) into removed
@@ -1243,7 +1254,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
           (linkspan--undo (or (plist-get entry :change) (plist-get entry :review)))
         (user-error "This cannot be undone")))))
 (define-key linkspan-history-mode-map (kbd "RET")
-  (lambda () "Visit the file at point." (interactive) (find-file-other-window (plist-get (tabulated-list-get-id) :path))))
+  (lambda () "Visit the file at point." (interactive) (find-file-other-window (linkspan--local (plist-get (tabulated-list-get-id) :path)))))
 
 (defun linkspan-history ()
   "List the decisions of this window, newest first."
@@ -1257,7 +1268,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
              (cl-loop for entry in entries
                       collect (list entry
                                     (vector (format-time-string "%d %b %H:%M" (/ (plist-get entry :endedAtMs) 1000))
-                                            (linkspan--plain (abbreviate-file-name (plist-get entry :path)))
+                                            (linkspan--short (plist-get entry :path))
                                             (linkspan--plain (plist-get entry :agent))
                                             (concat (if (plist-get entry :undoes) "undo" (linkspan--get entry :ended :kind))
                                                     (and (linkspan--true (plist-get entry :undone)) ", undone"))))))
@@ -1339,7 +1350,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
   (let ((id (format "t%d" (1+ (length linkspan--terminals)))))
     (with-current-buffer (generate-new-buffer (format "*linkspan command %s*" id))
       (comint-mode)
-      (setq default-directory (file-name-as-directory (or cwd (car linkspan--folders) "/")))
+      (setq default-directory (file-name-as-directory (linkspan--local (or cwd (car linkspan--folders) "/"))))
       (setq-local process-environment (append (cl-loop for (key value) on environment by #'cddr
                                                        collect (format "%s=%s" (substring (symbol-name key) 1) value))
                                               process-environment))
@@ -1362,7 +1373,7 @@ Its mode is that of the file, by its name: nothing in the text chooses it."
   (let* ((id (or terminal (linkspan--make-terminal cwd nil))) (buffer (linkspan--terminal id)))
     (with-current-buffer buffer
       (when (process-live-p (cdr linkspan--command)) (linkspan--refuse -32014 "terminal %s still runs a command" id))
-      (when cwd (setq default-directory (file-name-as-directory cwd)))
+      (when cwd (setq default-directory (file-name-as-directory (linkspan--local cwd))))
       (setq linkspan--command (cons (point-max) nil))
       ;; Not the user's shell, which may be one that does not understand commands of agents.
       (comint-exec buffer (buffer-name) "sh" nil (list "-c" command))

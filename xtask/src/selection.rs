@@ -129,6 +129,8 @@ impl Selection {
                 "--skip",
                 "::oldest::",
                 "--skip",
+                "bad_input::a_file_of_many_lines",
+                "--skip",
                 "::v2_1_112",
                 "--skip",
                 "::v1_0_128",

@@ -225,3 +225,20 @@ fn a_narrow_terminal_is_enough() {
     assert_eq!(nexus3.texts(call), ["FILE_SAVED"]);
     emacs.tty().sees_no("+DEUX");
 }
+
+#[test]
+fn a_path_of_another_machine_is_never_opened() {
+    let world = World::new();
+    let emacs = Emacs::builder(&world).start();
+    let refused = emacs.lisp(
+        "(mapcar (lambda (method)
+           (condition-case failed (linkspan--handle method '(:path \"/ssh:nowhere:/a.txt\" :cwd \"/ssh:nowhere:/\" :command \"true\"))
+             (jsonrpc-error (alist-get 'jsonrpc-error-message (cdr failed)))))
+         '(document/open terminal/run))",
+    );
+    for message in refused.as_array().unwrap() {
+        assert!(message.as_str().unwrap().contains("is not a plain file of this machine"), "{refused}");
+    }
+    let closed = emacs.lisp("(linkspan--handle 'document/text '(:path \"/ssh:nowhere:/a.txt\"))");
+    assert_eq!(closed["open"], false);
+}
