@@ -62,6 +62,7 @@ fn a_mention_arrives() {
     emacs.runs("linkspan-send-region");
     let mention = claude.notification("at_mentioned");
     assert_eq!(mention["params"], json!({ "filePath": path, "lineStart": 1, "lineEnd": 2 }));
+    emacs.says("a.txt was mentioned to claude-code");
     // In Dired, the file at point.
     emacs.types("\u{18}d\r");
     emacs.sees("dired", "(derived-mode-p 'dired-mode)");
