@@ -1,7 +1,7 @@
 //! Programs and rights that some tests need and a machine may lack.
 //!
 //! A test without its prerequisite fails and says how to get it; it never passes without having run. All such tests are
-//! in the binaries `nvim`, `page`, `vscode` and `real_agents`, or in modules named `with_…`, `as_root` and `as_user`:
+//! in the binaries `emacs`, `nvim`, `page`, `vscode` and `real_agents`, or in modules named `with_…`, `as_root` and `as_user`:
 //! `xtask/src/selection.rs` leaves them out by these names.
 
 use std::env;
@@ -37,6 +37,12 @@ pub fn vscode() -> PathBuf {
 #[track_caller]
 pub fn neovim() -> PathBuf {
     in_tools("LINKSPAN_TEST_NEOVIM", "neovim", "the Neovims", "cargo xtask neovim")
+}
+
+/// A folder with the Emacs.
+#[track_caller]
+pub fn emacs() -> PathBuf {
+    in_tools("LINKSPAN_TEST_EMACS", "emacs", "Emacs", "cargo xtask emacs")
 }
 
 /// A folder with one folder for each agent and version.

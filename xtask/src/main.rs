@@ -6,7 +6,9 @@ mod agents;
 mod bench;
 mod browser;
 mod codegen;
+mod debian;
 mod deny;
+mod emacs;
 mod fmt;
 mod fuzz;
 mod lint;
@@ -65,8 +67,13 @@ const COMMANDS: &[Command] = &[
         run: neovim::run,
     },
     Command {
+        name: "emacs",
+        about: "check linkspan.el, and install the Emacs that its tests run",
+        run: emacs::run,
+    },
+    Command {
         name: "pictures",
-        about: "make the pictures in docs/pictures; all, or some of `terminal`, `page`, `neovim`, `vscode`",
+        about: "make the pictures in docs/pictures; all, or some of `terminal`, `page`, `neovim`, `emacs`, `vscode`",
         run: pictures::run,
     },
     Command { name: "tidy", about: "house rules and docs; --commands also asks the binary", run: tidy::run },

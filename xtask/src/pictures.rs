@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 
 use crate::workspace::{binary, cargo, command, run as run_command};
-use crate::{neovim, peers, vscode};
+use crate::{emacs, neovim, peers, vscode};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let packages = ["--package", "linkspan", "--package", "linkspan-agent", "--package", "linkspan-testkit"];
@@ -17,6 +17,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     if wants("vscode") {
         pictures.envs(vscode::installed()?.map(|folder| (vscode::VARIABLE, folder)));
+    }
+    if wants("emacs") {
+        pictures.envs(emacs::installed()?.map(|folder| (emacs::VARIABLE, folder)));
     }
     if wants("neovim") {
         pictures.envs(neovim::installed()?.map(|folder| (neovim::VARIABLE, folder)));

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use crate::workspace::{apt_install, cargo, command, succeeds};
 
 /// The test binaries of the package `linkspan`, in `crates/cli/tests`.
-const BINARIES: [&str; 7] = ["agents", "commands", "hub", "nvim", "page", "real_agents", "vscode"];
+const BINARIES: [&str; 8] = ["agents", "commands", "emacs", "hub", "nvim", "page", "real_agents", "vscode"];
 
 /// Tests that need something that a machine may lack; `testkit/src/prerequisites.rs` has the other end of these names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,7 @@ enum Tests {
 
 const PAGE: TestGroup = TestGroup { what: "the browser page", tests: Tests::Binary("page") };
 const NEOVIM: TestGroup = TestGroup { what: "the plugin in Neovim", tests: Tests::Binary("nvim") };
+const EMACS: TestGroup = TestGroup { what: "linkspan.el in Emacs", tests: Tests::Binary("emacs") };
 const VSCODE: TestGroup = TestGroup { what: "the extension in VS Code", tests: Tests::Binary("vscode") };
 const REAL_AGENTS: TestGroup = TestGroup { what: "real agents", tests: Tests::Binary("real_agents") };
 const PYTHON: TestGroup = TestGroup { what: "clients in Python", tests: Tests::Module("with_python") };
@@ -49,13 +50,14 @@ pub(crate) struct Selection {
 impl Selection {
     /// The tests that need nothing but this checkout and the toolchain.
     pub(crate) fn fast() -> Selection {
-        let mut left_out = vec![PAGE, NEOVIM, VSCODE, REAL_AGENTS, PYTHON, NODE, RIPGREP, FISH, ZSH, GROFF];
+        let mut left_out =
+            vec![PAGE, NEOVIM, EMACS, VSCODE, REAL_AGENTS, PYTHON, NODE, RIPGREP, FISH, ZSH, GROFF];
         left_out.extend(by_rights());
         Selection { left_out, every: false }
     }
 
     /// All tests for which this machine has what they need.
-    pub(crate) fn full(agents: bool, vscode: bool, neovim: bool, every: bool) -> Selection {
+    pub(crate) fn full(agents: bool, vscode: bool, neovim: bool, emacs: bool, every: bool) -> Selection {
         let mut left_out = Vec::new();
         if !agents {
             left_out.push(REAL_AGENTS);
@@ -65,6 +67,9 @@ impl Selection {
         }
         if !neovim {
             left_out.push(NEOVIM);
+        }
+        if !emacs {
+            left_out.push(EMACS);
         }
         let programs = [(FISH, "fish"), (ZSH, "zsh"), (GROFF, "groff")];
         let is_missing = |name: &str| !succeeds(command(name).arg("--version"));
@@ -123,6 +128,8 @@ impl Selection {
             skips.extend(words(&[
                 "--skip",
                 "::oldest::",
+                "--skip",
+                "bad_input::a_file_of_many_lines",
                 "--skip",
                 "::v2_1_112",
                 "--skip",

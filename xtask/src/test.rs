@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use crate::selection::Selection;
 use crate::workspace::{cargo, run as run_command, tools};
-use crate::{agents, codegen, deny, fmt, lint, neovim, peers, proof, tidy, vscode, web};
+use crate::{agents, codegen, deny, emacs, fmt, lint, neovim, peers, proof, tidy, vscode, web};
 
 /// A file to which tests that try a part of themselves again write a line each; `crates/cli/tests/vscode/runner.rs` has
 /// the other end.
@@ -41,17 +41,21 @@ fn check_all(steps: &mut Steps, fast: bool, every: bool) -> Result<()> {
         let deny = Background::start(scope, deny::tool);
         let set_up = Background::start(scope, move || SetUp::install(every));
         compile(steps).inspect_err(|_| eprintln!("waiting for the set-up in the background to end"))?;
-        let SetUp { mut paths, has_agents, has_vscode, neovim } = steps.join("set-up", set_up)?;
+        let SetUp { mut paths, has_agents, has_vscode, neovim, emacs } = steps.join("set-up", set_up)?;
         steps.take("web", web::check)?;
         steps.take("extension", vscode::check)?;
         if let Some(folder) = &neovim {
             steps.take("plugin", || neovim::check(folder))?;
         }
+        if let Some(folder) = &emacs {
+            steps.take("linkspan.el", || emacs::check(folder))?;
+        }
         if has_vscode {
             // The extension contains the binary that was just built.
             paths.extend(steps.take("vscode", vscode::installed)?.map(|folder| (vscode::VARIABLE, folder)));
         }
-        run_tests(steps, &Selection::full(has_agents, has_vscode, neovim.is_some(), every), &paths)?;
+        let selection = Selection::full(has_agents, has_vscode, neovim.is_some(), emacs.is_some(), every);
+        run_tests(steps, &selection, &paths)?;
         steps.take("proof", proof::bounded)?;
         let deny = steps.join("cargo-deny", deny)?;
         steps.take("deny", || deny::check(&deny))
@@ -102,6 +106,7 @@ struct SetUp {
     has_agents: bool,
     has_vscode: bool,
     neovim: Option<PathBuf>,
+    emacs: Option<PathBuf>,
 }
 
 impl SetUp {
@@ -115,7 +120,9 @@ impl SetUp {
         paths.extend(agents.map(|folder| (agents::VARIABLE, folder)));
         let neovim = neovim::installed()?;
         paths.extend(neovim.clone().map(|folder| (neovim::VARIABLE, folder)));
-        Ok(SetUp { paths, has_agents, has_vscode, neovim })
+        let emacs = emacs::installed()?;
+        paths.extend(emacs.clone().map(|folder| (emacs::VARIABLE, folder)));
+        Ok(SetUp { paths, has_agents, has_vscode, neovim, emacs })
     }
 }
 

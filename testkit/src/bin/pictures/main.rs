@@ -1,11 +1,12 @@
 //! The pictures in the docs, made from the real binary: `cargo xtask pictures`. Fonts and ages differ from machine to
 //! machine, so no test compares them; look at them before you commit them.
 //!
-//! Arguments: which to make, of `terminal`, `page`, `chat`, `neovim` and `vscode`; without any, all.
+//! Arguments: which to make, of `terminal`, `page`, `chat`, `neovim`, `emacs` and `vscode`; without any, all.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a panic is how a picture fails")]
 
 mod chat;
+mod emacs;
 mod neovim;
 mod page;
 mod terminal;
@@ -23,11 +24,12 @@ const LIMITER_AFTER: &str = include_str!("limiter_after.txt");
 const MAX_BYTES: u64 = 180_000;
 
 fn main() {
-    let kinds: [(&str, fn()); 5] = [
+    let kinds: [(&str, fn()); 6] = [
         ("terminal", terminal::make),
         ("page", page::make),
         ("chat", chat::make),
         ("neovim", neovim::make),
+        ("emacs", emacs::make),
         ("vscode", vscode::make),
     ];
     let wanted: Vec<String> = std::env::args().skip(1).collect();
