@@ -212,12 +212,10 @@
              (setenv (car linkspan--variables) value)))
   (linkspan--set-state 'attached)
   (mapc #'linkspan--close-question linkspan--questions)
-  (linkspan--request 'reviews/list '(:all :json-false)
-                     (lambda (result)
-                       (let ((ids (mapcar (lambda (each) (plist-get each :review)) (plist-get result :reviews))))
-                         (dolist (review linkspan--reviews)
-                           (unless (or (member (linkspan--id review) ids) (linkspan--review-deciding review))
-                             (linkspan--remove review)))))))
+  (let ((pending (append (plist-get window :pendingReviews) nil)))
+    (dolist (review linkspan--reviews)
+      (unless (or (member (linkspan--id review) pending) (linkspan--review-deciding review))
+        (linkspan--remove review)))))
 
 (defun linkspan--notified (_conn method params)
   "Handle the notification METHOD with PARAMS."
@@ -266,7 +264,7 @@
          (list :protocol 1 :version linkspan--version :editor (list :name "Emacs" :version emacs-version) :pid (emacs-pid)
                :folders (vconcat (setq linkspan--folders (funcall linkspan-folders-function)))
                :capabilities '( :documents t :selection t :diagnostics t :reviews t :edits t :format :json-false
-                                :language t :terminal t :messages t :questions t :executeCode :json-false))
+                                :language t :terminal t :messages t :questions t :executeCode :json-false :trusted t))
          :timeout nil
          :success-fn (lambda (window) (when (eq conn linkspan--connection) (linkspan--attached window)))
          :error-fn (lambda (failed)
