@@ -133,27 +133,34 @@ pub struct DocumentFormatResult {
 mod tests {
     use super::*;
 
-    fn ranges(edits: &[((u32, u32), (u32, u32), &str)]) -> Edits {
-        let position = |(line, character)| Position { line, character };
-        let edits = edits.iter().map(|(start, end, new_text)| TextEdit {
-            range: Range { start: position(*start), end: position(*end) },
-            new_text: (*new_text).to_owned(),
-        });
-        Edits::Ranges { edits: edits.collect() }
+    fn at(line: u32, character: u32) -> Position {
+        Position { line, character }
+    }
+
+    fn edit(start: Position, end: Position, new_text: &str) -> TextEdit {
+        TextEdit { range: Range { start, end }, new_text: new_text.to_owned() }
     }
 
     #[test]
     fn ranges_refer_to_the_text_before_in_any_order() {
-        let edits = ranges(&[((2, 0), (3, 0), ""), ((0, 1), (0, 3), "x"), ((3, 0), (3, 0), "end")]);
-        assert_eq!(edits.applied_to("a😀b\nc\nd\n").as_deref(), Some("axb\nc\nend"));
+        let edits = vec![
+            edit(at(2, 0), at(3, 0), ""),
+            edit(at(0, 1), at(0, 3), "x"),
+            edit(at(3, 0), at(3, 0), "end"),
+        ];
+        let made = Edits::Ranges { edits }.applied_to("a😀b\nc\nd\n");
+        assert_eq!(made.as_deref(), Some("axb\nc\nend"));
     }
 
     #[test]
     fn ranges_outside_the_text_are_refused() {
-        for (start, end) in [((0, 0), (9, 0)), ((0, 9), (0, 9)), ((0, 2), (0, 2)), ((1, 0), (0, 0))] {
-            assert_eq!(ranges(&[(start, end, "")]).applied_to("a😀\nb"), None, "{start:?} {end:?}");
+        let outside =
+            [(at(0, 0), at(9, 0)), (at(0, 9), at(0, 9)), (at(0, 2), at(0, 2)), (at(1, 0), at(0, 0))];
+        for (start, end) in outside {
+            let edits = Edits::Ranges { edits: vec![edit(start, end, "")] };
+            assert_eq!(edits.applied_to("a😀\nb"), None, "{start:?} {end:?}");
         }
-        let overlapping = ranges(&[((0, 0), (1, 0), ""), ((0, 1), (1, 1), "")]);
-        assert_eq!(overlapping.applied_to("a\nb"), None);
+        let overlapping = vec![edit(at(0, 0), at(1, 0), ""), edit(at(0, 1), at(1, 1), "")];
+        assert_eq!(Edits::Ranges { edits: overlapping }.applied_to("a\nb"), None);
     }
 }
