@@ -21,13 +21,23 @@ export function edits(): void {
     await until("the old text is back", () => document.getText() === "one\ntwo\nthree\nfour\n" || undefined);
   });
 
-  it("leaves the rest unchanged: the cursor stays on its word", async () => {
+  it("leaves what is between two places unchanged: the cursor stays on its word, and one undo takes both back", async () => {
     const path = file("cursor.txt", "head\nmiddle\ntail\n");
     const editor = await show(path);
-    editor.selection = new vscode.Selection(at(2, 0), at(2, 4));
-    await whole(path, "head\nnew\nmiddle\ntail\n");
-    await until("the selection moved along", () => editor.selection.start.line === 3 || undefined);
-    assert.equal(editor.document.getText(editor.selection), "tail");
+    const { document } = editor;
+    editor.selection = new vscode.Selection(at(1, 1), at(1, 5));
+    const places = [
+      { range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } }, newText: "new\n" },
+      { range: { start: { line: 2, character: 0 }, end: { line: 3, character: 0 } }, newText: "" },
+    ];
+    const edits = { kind: "ranges", edits: places } as const;
+    const result = await request("edits/apply", { path, version: document.version, edits, save: true });
+    assert.deepEqual([result.applied, result.saved, result.text], [true, true, undefined]);
+    assert.equal(onDisk(path), "new\nhead\nmiddle\n");
+    await until("the selection moved along", () => editor.selection.start.line === 2 || undefined);
+    assert.equal(document.getText(editor.selection), "iddl");
+    await vscode.commands.executeCommand("undo");
+    await until("the old text is back", () => document.getText() === "head\nmiddle\ntail\n" || undefined);
   });
 
   for (const [what, before, after] of [
