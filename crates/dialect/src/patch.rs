@@ -57,15 +57,18 @@ pub struct PatchedText {
     pub compared: bool,
     /// What is shown in place of the text before, if the change has no place in it.
     pub left: Option<String>,
+    /// What is taken for a part of the file may have been its whole text a moment ago: then the agent would overwrite what
+    /// was added since.
+    pub may_be_whole: bool,
 }
 
 impl PatchedText {
     fn of(text: String) -> PatchedText {
-        PatchedText { text, compared: false, left: None }
+        PatchedText { text, compared: false, left: None, may_be_whole: false }
     }
 
     fn compared(text: String) -> PatchedText {
-        PatchedText { text, compared: true, left: None }
+        PatchedText { text, compared: true, left: None, may_be_whole: false }
     }
 }
 

@@ -11,7 +11,7 @@ const SEPARATOR: &str = "\n⋯\n";
 
 /// The text after the edits; if they have no place, both sides as they were sent.
 pub(crate) fn placed(before: Option<&str>, edits: &[TextEdit], diff: Option<&str>) -> PatchedText {
-    let whole = |text| PatchedText { text, compared: false, left: None };
+    let whole = |text| PatchedText { text, compared: false, left: None, may_be_whole: false };
     if let Some(text) = as_whole(before, edits) {
         return whole(text);
     }
@@ -20,18 +20,18 @@ pub(crate) fn placed(before: Option<&str>, edits: &[TextEdit], diff: Option<&str
         return whole(text);
     }
     if let Some(text) = (!edits.is_empty()).then(|| in_turn(before, edits)).flatten() {
-        return whole(text);
+        return PatchedText { may_be_whole: may_be_whole(before, edits), ..whole(text) };
     }
     let side = |texts: Vec<&str>| texts.join(SEPARATOR);
     match (edits, diff) {
         ([], diff) => {
             let text = diff.unwrap_or_default().to_owned();
-            PatchedText { text, compared: true, left: Some(String::new()) }
+            PatchedText { text, compared: true, left: Some(String::new()), may_be_whole: false }
         }
         (edits, _) => {
             let left = side(edits.iter().map(|edit| edit.old.as_deref().unwrap_or_default()).collect());
             let text = side(edits.iter().map(|edit| edit.new.as_str()).collect());
-            PatchedText { text, compared: true, left: Some(left) }
+            PatchedText { text, compared: true, left: Some(left), may_be_whole: false }
         }
     }
 }
@@ -45,6 +45,16 @@ fn as_whole(before: Option<&str>, edits: &[TextEdit]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The only edit has whole lines from the beginning of the file or to its end: a part, or all of what the file held before
+/// somebody added to it.
+fn may_be_whole(before: Option<&str>, edits: &[TextEdit]) -> bool {
+    let [TextEdit { old: Some(old), .. }] = edits else { return false };
+    let file = before.unwrap_or_default();
+    let old = with_ends_of(file, old);
+    let at_end = file.strip_suffix(&*old).is_some_and(|head| head.is_empty() || head.ends_with('\n'));
+    at_end || old.ends_with('\n') && file.starts_with(&*old)
 }
 
 /// Each edit where its old text is, after those before it.
@@ -108,6 +118,15 @@ mod tests {
         assert_eq!(text(file, &both).as_deref(), Some("one\n2\n3\n"));
         assert_eq!(text(None, &[edit(None, "new\n")]).as_deref(), Some("new\n"));
         assert_eq!(text(file, &[edit(None, "new\n")]).as_deref(), Some("new\n"));
+    }
+
+    #[test]
+    fn a_part_that_may_have_been_the_whole_file_is_told_from_others() {
+        let file = Some("one\r\ntwo\r\nthree\r\n");
+        let may_be = |old: &str| placed(file, &[edit(Some(old), "new")], None).may_be_whole;
+        assert!(may_be("one\ntwo\n") && may_be("two\nthree\n") && may_be("three\r\n"));
+        assert!(!may_be("one\ntwo") && !may_be("two\n") && !may_be("o\nthree\n"), "these were no file");
+        assert!(!may_be("one\ntwo\nthree\n"), "it is");
     }
 
     #[test]

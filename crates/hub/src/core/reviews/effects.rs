@@ -225,6 +225,7 @@ fn is_left_to_hub(core: &Core, id: ReviewId) -> bool {
 /// A call whose review is forgotten without an outcome was withdrawn by its own agent.
 fn forget(core: &mut Core, id: ReviewId) {
     core.reviews.meta.remove(&id);
+    core.reviews.unfinished_writes.retain(|unfinished| *unfinished != id);
     core.agents.end_unconfirmed(id);
     core.reviews.followers.retain(|(review, _), _| *review != id);
     let mut unanswered = Vec::new();

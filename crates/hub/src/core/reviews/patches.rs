@@ -87,8 +87,10 @@ fn proposed(
     let asked = Some(file.digest());
     let unsaved = base.buffer.is_some_and(|buffer| buffer.dirty);
     let (text, compared, result, left) = match file.patched(before) {
-        // The agent only knows what is on disk.
-        Ok(patched) if unsaved => (patched.text, patched.compared, None, patched.left),
+        // The agent only knows what is on disk, and may only know what was there before.
+        Ok(patched) if unsaved || patched.may_be_whole => {
+            (patched.text, patched.compared, None, patched.left)
+        }
         Ok(patched) => {
             let result = Digest::of(patched.text.as_bytes());
             (patched.text, patched.compared, Some(result), patched.left)

@@ -4,6 +4,7 @@
 mod in_doubt;
 mod lost_agents;
 mod messages;
+mod older_texts;
 mod origins;
 mod starts;
 mod stored_items;

@@ -153,3 +153,20 @@ fn what_an_agent_wrote_before_the_hub_was_killed_is_only_looked_at() {
         assert!(hub.reviews().is_empty(), "{downtime_ms}: {:?}", hub.reviews());
     }
 }
+
+#[test]
+fn nothing_is_left_to_do_about_a_change_whose_conversation_was_forgotten_before_its_editor_was_back() {
+    let mut hub = hub();
+    let agent = hub.ready_chat();
+    hub.say("go");
+    hub.wants(agent, 5, edit(&[BOTH]));
+    hub.verdict("r1", json!({ "kind": "reject", "reason": "too loud" }));
+    hub.downtime_ms = 3_600_000;
+    let mut hub = hub.restart();
+    assert_eq!(hub.reviews().len(), 1, "it is not known whether its agent heard of it");
+    hub.event(Event::ConnectionOpened { connection: READER });
+    hub.chat("chat/close", json!({ "chat": "t1", "forget": true }));
+    hub.attach(EDITOR, json!({}));
+    assert!(hub.reviews().is_empty(), "{:?}", hub.reviews());
+    assert_eq!(hub.core.reviews.disk_writes(), 0);
+}
