@@ -116,8 +116,10 @@ fn wanted(simulation: &Simulation) -> Vec<String> {
     wanted.map(|(agent, ask)| format!("{} ({}) {:?}", agent.name, agent.dialect, parts(ask))).collect()
 }
 
+/// Without a hub nothing is: a new one has to tell what the one before it could not.
 fn is_settled(simulation: &Simulation) -> bool {
-    simulation.processes_are_settled()
+    simulation.hub.is_up()
+        && simulation.processes_are_settled()
         && simulation.agents.iter().all(|agent| agent.asks.iter().all(|ask| ask.state != AskState::Wanted))
 }
 
