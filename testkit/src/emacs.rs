@@ -72,8 +72,9 @@ impl<'a> EmacsBuilder<'a> {
         fs::set_permissions(&sockets, fs::Permissions::from_mode(0o700)).unwrap();
         let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../editors/emacs").canonicalize().unwrap();
         let init = sockets.join("init.el");
+        // An Emacs with a compiler would translate its own libraries for each new home, and keep every core busy.
         let init_text = format!(
-            "(setq inhibit-startup-screen t frame-background-mode 'dark server-socket-dir {sockets:?} server-name \"emacs\")\n\
+            "(setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)\n(setq inhibit-startup-screen t frame-background-mode 'dark server-socket-dir {sockets:?} server-name \"emacs\")\n\
              (require 'server)\n(require 'json)\n(server-start)\n(load {:?} nil t)\n{config}\n(linkspan-mode 1)\n",
             plugin.join("linkspan.el")
         );

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -265,9 +265,11 @@ impl World {
         command.args(folders).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let output = Arc::new(Mutex::new(String::new()));
-        collect_output(child.stdout.take().unwrap(), &output);
-        collect_output(child.stderr.take().unwrap(), &output);
-        let mut serve = Serve { child, output, port: 0 };
+        let readers = [
+            collect_output(child.stdout.take().unwrap(), &output),
+            collect_output(child.stderr.take().unwrap(), &output),
+        ];
+        let mut serve = Serve { child, output, readers, port: 0 };
         serve.port = eventually("the window is there", || {
             if let Some(status) = serve.child.try_wait().unwrap() {
                 panic!("serve ended with {status}: {}", serve.output());
@@ -389,6 +391,8 @@ fn workspace_name(resets: u32) -> String {
 pub struct Serve {
     child: Child,
     output: Arc<Mutex<String>>,
+    /// Each ends with what it reads.
+    readers: [JoinHandle<()>; 2],
     pub port: u16,
 }
 
@@ -418,16 +422,10 @@ impl Serve {
     pub fn interrupt_and_read(mut self) -> String {
         signal(self.child.id(), Signal::INT);
         self.wait();
-        let mut before = self.output();
-        // The last output may still be in the pipe.
         eventually("all output of serve has been read", || {
-            thread::sleep(std::time::Duration::from_millis(50));
-            let now = self.output();
-            let is_all = now == before;
-            before = now;
-            is_all.then_some(())
+            self.readers.iter().all(JoinHandle::is_finished).then_some(())
         });
-        before
+        self.output()
     }
 
     fn wait(&mut self) -> i32 {
@@ -451,14 +449,14 @@ impl Drop for Serve {
     }
 }
 
-fn collect_output(mut from: impl Read + Send + 'static, output: &Arc<Mutex<String>>) {
+fn collect_output(mut from: impl Read + Send + 'static, output: &Arc<Mutex<String>>) -> JoinHandle<()> {
     let output = Arc::clone(output);
     thread::spawn(move || {
         let mut buffer = [0; 4096];
         while let Ok(length @ 1..) = from.read(&mut buffer) {
             output.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..length]));
         }
-    });
+    })
 }
 
 pub fn signal(pid: u32, signal: Signal) {
