@@ -13,7 +13,7 @@ use super::launch::{ODD, TEXT};
 use crate::commands::scripts::conform::point::{Check, Outcome, failed, recommended, required, skipped};
 use crate::commands::scripts::conform::report::excerpt;
 
-/// A byte order mark, which is no part of the text of a document.
+/// A byte order mark, which is not part of the text of a document.
 const MARK: char = '\u{feff}';
 const DOCUMENTS: &str = "Documents";
 const EDITS: &str = "Edits";
